@@ -220,7 +220,7 @@ def search(
     planted = Planted(parts, faults, noise, seed)
     found, rows, rounds = _by_rounds(parts, planted)
     return Trial(
-        sorted(parts.described(number) for number in classes),
+        sorted(parts.describe_class(number) for number in classes),
         sorted(part.parts for part in found.bad if part.sure),
         rounds,
         len(rows),

@@ -10,12 +10,8 @@ import pytest
 from mpis import MPIS, PROGRAMS, Mpi, build_program
 
 from topoloom import Error
-from topoloom.launch.launchers.launcher_commands import (
-    RecognizedLauncher,
-    hydra,
-    openmpi,
-    srun,
-)
+from topoloom.launch.launchers import hydra, openmpi, srun
+from topoloom.launch.launchers.launcher_commands import RecognizedLauncher
 from topoloom.preload.record import record
 from topoloom.preload.shim.launcher import (
     LaunchProgram,

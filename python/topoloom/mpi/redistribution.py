@@ -389,6 +389,6 @@ def _check(
 
 
 def _library(comm: Any, mpicc: str | None) -> ctypes.CDLL:
-    from topoloom.preload.balance import build_balancing
+    from topoloom.preload.mpi_library import build_balancing
 
     return load_library_once(comm, build_balancing, mpicc)

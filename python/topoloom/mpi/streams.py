@@ -88,7 +88,7 @@ class Stream:
         beta: float = 0,
         mpicc: str | None = None,
     ) -> None:
-        from topoloom.preload.streams import build_streams
+        from topoloom.preload.mpi_library import build_streams
 
         self._stream = ctypes.c_void_p()
         self._size = comm.size

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""libtopoloom-mpi for a user's MPI, and the machine file that it reads."""
+"""Builds libtopoloom-mpi, -balance and -stream, and formats machine files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from topoloom._core import Error
 from topoloom.allocations.allocation_file import AllocatedHosts
-from topoloom.preload.shim import build_shim
+from topoloom.preload.shim import build_library, build_shim
 from topoloom.support.resources import find_shipped, need_core_library
 
 
@@ -27,6 +27,30 @@ def build_reorderer(compiler: Path) -> Path:
         libraries=[need_core_library()],
         headers=[header],
     )
+
+
+def build_balancing(compiler: Path) -> Path:
+    """Return libtopoloom-balance for the MPI of `compiler`, compiled if necessary.
+
+    Raises `topoloom.Error` if the compiler fails, or this installation has no
+    libtopoloom.
+    """
+    capi = find_shipped("core/topoloom/capi")
+    return build_library(
+        "balance",
+        compiler,
+        folders=["mpi/errors"],
+        libraries=[need_core_library()],
+        headers=[capi / name for name in ("topoloom.h", "topoloom_balancers.h")],
+    )
+
+
+def build_streams(compiler: Path) -> Path:
+    """Return libtopoloom-stream for the MPI of `compiler`, compiled if necessary.
+
+    Raises `topoloom.Error` if the compiler fails.
+    """
+    return build_library("stream", compiler, folders=["mpi/errors"])
 
 
 def format_machine_file(where: AllocatedHosts) -> str:

@@ -69,7 +69,7 @@ def _find_nearest_hosts(
 
     def far(host: RankGroup) -> tuple[bool, float]:
         ends = first.ranks[0], host.ranks[0]
-        return slow.has(*ends), found.costs[ends]
+        return slow.contains(*ends), found.costs[ends]
 
     return first, min(hosts[1:], key=far)
 
@@ -89,7 +89,7 @@ def _pair_groups(found: Findings, group: RankGroup) -> list[ConcurrentPairs]:
         ends = np.array(others)
 
         def is_free(rank: int, ends: NDArray[np.intp] = ends) -> bool:
-            return not slow.among(np.full_like(ends, rank), ends).any()
+            return not slow.find_among(np.full_like(ends, rank), ends).any()
 
         own = _spread_over_groups(parts[n], is_free)
         rings.append(list(zip(own, others, strict=False)))

@@ -133,7 +133,7 @@ class Findings:
         for kind, found in self._references().items():
             first, second, medians = found.first, found.second, found.medians
             apart = units_of[first] != units_of[second]
-            usual = apart & ~self.slow_pairs.among(first, second)
+            usual = apart & ~self.slow_pairs.find_among(first, second)
             apart = usual if usual.any() else apart
             near = of_units[first] == of_units[second]
             if apart.any():

@@ -115,7 +115,7 @@ def _measure_neighbors(
     host_of = np.zeros(job.samples.ranks, np.int64)
     for host, ranks in enumerate(hosts):
         host_of[list(ranks)] = host
-    filled = costs.filled(find_large_groups(hosts, costs, errors, parts))
+    filled = costs.fill_missing(find_large_groups(hosts, costs, errors, parts))
     left, error = _measure_unexplained(host_of.tolist(), filled, errors)
     if left <= _OPEN_ERRORS * error:
         return
@@ -192,7 +192,7 @@ def infer_large(
     """Infer groups and levels from the scan; also return the errors of costs."""
     costs, errors = compute_large_costs(samples)
     root = find_large_groups(hosts, costs, errors, parts)
-    filled = costs.filled(root)
+    filled = costs.fill_missing(root)
     names = [samples.places[ranks[0]].host for ranks in hosts]
     levels = find_levels(root, filled)
     remarks = [*doubts, *_describe_unknown(parts)]
@@ -229,7 +229,7 @@ def _measure_unexplained(
     first, second, seconds = first[apart], second[apart], seconds[apart]
     if not len(seconds):
         return 0.0, 0.0
-    left = np.log(seconds / costs.usual(first, second))
+    left = np.log(seconds / costs.get_typical(first, second))
     error = float(np.median(errors.measured[2]))
     return SIGMA * float(np.median(np.abs(left))), error
 

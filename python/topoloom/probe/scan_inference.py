@@ -105,7 +105,7 @@ def _ungroup_hosts(found: Findings) -> None:
     found.root = RankGroup(ALL, found.root.ranks, tuple(hosts))
     if isinstance(found.costs, PairCosts):
         predicted = found.network.predicted
-        found.costs = found.costs.of_network(found.root, predicted, found.host_of)
+        found.costs = found.costs.fill_by_network(found.root, predicted, found.host_of)
     inside = [level for level in found.levels if level.groups[0].kind in (HOST, PART)]
     links, first = found.network.neighbors, list_first_ranks(found)
     found.levels = [*inside, make_neighbor_level(found.root, first, links, found.costs)]

@@ -68,7 +68,7 @@ def find_shared_links(
         if not found.network.is_graph:
             looks.check_groups(each)
         looks.check_pairs(each)
-        covered = each.coverage()
+        covered = each.count_meetings()
         seen, total = seen + covered[0], total + covered[1]
     found.shared = looks.links
     found.pairs_met = seen / total if total else None
@@ -175,7 +175,7 @@ class _Confirmations:
     def check_groups(self, met: Meetings) -> None:
         """Measure concurrent exchanges of a group's hosts with other hosts."""
         known: list[set[int]] = []
-        for group in met.groups():
+        for group in met.find_groups():
             others = [host for host in met.hosts if host not in group]
             if set(others) <= set().union(*known):
                 continue
@@ -187,7 +187,7 @@ class _Confirmations:
 
     def check_pairs(self, met: Meetings) -> None:
         """Measure two pairs concurrently if both were slow in the same round."""
-        candidates = met.slowed_together(self.links)
+        candidates = met.find_slowed_pairs(self.links)
         for both in find_conflicts(candidates, _MAX_RECHECKS):
             if not self._spend():
                 return

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topoloom.probe.inference.cost_matrix import estimate_deviations
+from topoloom.probe.inference.groups import MEDIAN
 from topoloom.probe.inference.landmarks import FIRST_LANDMARKS, MAX_ALL_PAIRS
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
@@ -41,8 +42,6 @@ from topoloom.support.units import counted
 _FEWEST, _GROWTH = 3, 1.5
 #: Rounds of landmarks, on planted trees of two or three levels.
 _TURNS = 2.0
-#: For normal samples: standard error of the median / that of the mean.
-_MEDIAN = 1.2533
 #: Levels with messages of all sizes, and samples of each size in addition to the scan.
 _LEVELS, _OF_SIZES = 4, 8
 #: Seconds to synchronize the start of concurrent pairs.
@@ -66,7 +65,7 @@ class Timing:
 
     def samples(self, error: float) -> int:
         """Return the samples that a pair needs for a standard error of its median."""
-        return max(_FEWEST, math.ceil((_MEDIAN * self.deviation / error) ** 2))
+        return max(_FEWEST, math.ceil((MEDIAN * self.deviation / error) ** 2))
 
 
 def count_messages(samples: int, trips: int) -> int:

@@ -39,10 +39,10 @@ def _choose_pairs(
 ) -> list[tuple[int, int]]:
     network, slow = found.network, found.slow_pairs
     if network is None or not network.is_graph or level.groups[0].kind != ALL:
-        return choose_typical_pairs(level, found.costs, effort.pairs, slow.among)
+        return choose_typical_pairs(level, found.costs, effort.pairs, slow.find_among)
     first = list_first_ranks(found)
     links = [
-        (a, b) for a, b in network.neighbors if not slow.has(first[a], first[b])
+        (a, b) for a, b in network.neighbors if not slow.contains(first[a], first[b])
     ] or network.neighbors
     return choose_neighbor_pairs(first, links, level, found.costs, effort.pairs)
 
@@ -61,7 +61,9 @@ def measure_levels(
     """
     slow = found.slow_pairs
     _exclude_slow(found)
-    again = {name: of for name, of in pairs.items() if any(slow.has(*p) for p in of)}
+    again = {
+        name: of for name, of in pairs.items() if any(slow.contains(*p) for p in of)
+    }
     if not again:
         return pairs, True
     better = choose_level_pairs(found, effort)
@@ -101,7 +103,7 @@ def compute_typical_costs(found: Findings) -> SomeCosts:
         if not len(pairs):
             continue
         a, b = pairs.T
-        odd = slow.among(a, b)
+        odd = slow.find_among(a, b)
         if odd.any() and not odd.all():
             a, b, middle = a[odd], b[odd], np.median(seconds[~odd])
             costs[a, b] = costs[b, a] = middle
@@ -114,7 +116,7 @@ def fit_costs(found: Findings) -> None:
     for level in found.levels:
         inside = _select_level(found, level)
         own = [e for e in alone if inside(e)]
-        usual = [e for e in own if not found.slow_pairs.has(e.first, e.second)]
+        usual = [e for e in own if not found.slow_pairs.contains(e.first, e.second)]
         costs = fit_level_costs(usual) or fit_level_costs(own)
         if costs is not None:
             found.level_costs[level.name] = costs

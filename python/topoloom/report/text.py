@@ -15,6 +15,7 @@ from topoloom.nodes.hosts import format_share
 from topoloom.placements.measures import MEASURES, measure_text, measure_title
 from topoloom.report.histogram import Histogram, make_histogram
 from topoloom.support.gain import gain
+from topoloom.support.plain_text import shorten
 from topoloom.support.units import (
     counted,
     format_bytes,
@@ -224,7 +225,7 @@ def _describe_inputs(report: Report) -> list[Fact]:
             f"{counted(graph.total_messages, 'message')}, "
             f"{format_bytes(graph.total_bytes)}",
         ),
-        Fact("machine", _shorten(report.machine.text)),
+        Fact("machine", shorten(report.machine.text, 300)),
         *(Fact("machine", remark) for remark in report.machine.remarks),
         Fact("allocation", counted(len(report.allocation.nodes), "node")),
     ]
@@ -245,7 +246,3 @@ def _describe_source(view: View) -> dict[str, Any]:
     if made.command:
         lines.append(Fact("made by", shlex.join(made.command), is_command=True))
     return {"name": view.name, "file": view.file, "facts": lines}
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= 300 else text[:297] + "..."

@@ -11,14 +11,8 @@ from topoloom import Error, Machine
 from topoloom.launch.command_line import CommandLine, parse_command
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.launch.launcher import Launch, Launcher
-from topoloom.launch.launchers.launcher_commands import (
-    flux,
-    hydra,
-    intel,
-    openmpi,
-    read_command,
-    srun,
-)
+from topoloom.launch.launchers import flux, hydra, intel, openmpi, srun
+from topoloom.launch.launchers.launcher_commands import read_command
 
 
 def placed(machine: str = "mesh:3+node:2") -> HostPlacement:

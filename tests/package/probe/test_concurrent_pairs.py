@@ -57,7 +57,7 @@ def test_concurrent_pairs_are_from_different_parts(
     suspects.append(Suspect("link", ends, LATENCY, 1.2, 8))
     found = _machine(groups, suspects)
     for chosen in choose_concurrent_pairs(found):
-        assert not any(found.slow_pairs.has(*pair) for pair in chosen.pairs)
+        assert not any(found.slow_pairs.contains(*pair) for pair in chosen.pairs)
         first, second = chosen.pairs[0]
         within = HOSTS if first // (PARTS * HOSTS) != second // (PARTS * HOSTS) else 1
         for side in zip(*chosen.pairs[: chosen.common], strict=True):

@@ -251,7 +251,7 @@ def test_costs_of_few_pairs_equal_those_of_a_matrix(
     known = PairCosts(count, b, a, matrix[a, b])
     every = np.arange(count)
     np.testing.assert_array_equal(known[np.ix_(every, every)], matrix)
-    whole, dense = known.filled(root), fill_missing(root, matrix)
+    whole, dense = known.fill_missing(root), fill_missing(root, matrix)
     np.testing.assert_array_equal(whole[0:count], dense)
     assert whole[0, count - 1] == dense[0, count - 1]
     for group in root.all_groups():

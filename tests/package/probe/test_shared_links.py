@@ -80,15 +80,15 @@ def two_pairs(seed, noise):
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.02, 0.05]))
 def test_two_pairs_that_share_a_link_are_the_first_candidates(seed, noise):
     shared, met = two_pairs(seed, noise)
-    assert shared in find_conflicts(met.slowed_together(), 3)
-    seen, every = met.coverage()
+    assert shared in find_conflicts(met.find_slowed_pairs(), 3)
+    seen, every = met.count_meetings()
     assert seen == every
 
 
 def test_single_samples_with_much_noise_rarely_hide_a_shared_link():
     # A sample three deviations below its mean looks as one of a pair alone.
     drawn = [two_pairs(seed, 0.1) for seed in range(100)]
-    found = [pair in find_conflicts(met.slowed_together(), 3) for pair, met in drawn]
+    found = [pair in find_conflicts(met.find_slowed_pairs(), 3) for pair, met in drawn]
     assert sum(found) >= 99
 
 
@@ -98,10 +98,10 @@ def test_hosts_behind_one_link_are_a_group(seed):
     hosts = list(range(rng.randint(9, 14)))
     trunk = tuple(sorted(rng.sample(hosts, rng.randint(3, len(hosts) // 3))))
     met = times(hosts, trunk, 1, (), 0.05, seed)
-    assert trunk in met.groups()
+    assert trunk in met.find_groups()
 
 
 def test_rounds_that_began_late_count_for_nothing():
     met = Meetings([0, 1, 2, 3], [{(0, 1): 1.0, (2, 3): np.nan}])
     assert met.pairs == [(0, 1)]
-    assert met.coverage() == (0, 0)
+    assert met.count_meetings() == (0, 0)

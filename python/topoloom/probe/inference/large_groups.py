@@ -110,7 +110,7 @@ def _split_small_group(
     """Split hosts if all their pairs were measured."""
     own = np.ix_(first[members], first[members])
     local = RankGroup(ALL, tuple(range(len(members))))
-    if len(members) >= _MIN_TESTED and costs.is_whole(first[members]):
+    if len(members) >= _MIN_TESTED and costs.is_complete(first[members]):
         alone = [[n] for n in range(len(members))]
         local = find_rank_groups(alone, costs[own], errors[own])
 
@@ -182,7 +182,7 @@ class HostTimes:
     ) -> NDArray[np.float64]:
         """Return the times of a host with all, of two hosts, or of pairs."""
         a, b = at if isinstance(at, tuple) else (at, np.arange(len(self._first)))
-        return self._costs.usual(self._first[a], self._first[b])
+        return self._costs.get_typical(self._first[a], self._first[b])
 
 
 def infer_network(
@@ -206,9 +206,9 @@ def infer_network(
     if not isinstance(costs, PairCosts):
         return find_network(root, host_of, compute_host_costs(hosts, costs))
     first = np.array([min(ranks) for ranks in hosts])
-    if len(hosts) <= _MAX_HOSTS and costs.is_whole(first):
+    if len(hosts) <= _MAX_HOSTS and costs.is_complete(first):
         return find_network(root, host_of, costs[np.ix_(first, first)])
-    tree = _large_network(root, host_of, costs.filled(root))
+    tree = _large_network(root, host_of, costs.fill_missing(root))
     if errors is None or len(hosts) > MAX_LINKED_HOSTS:
         return tree
     return find_linked_hosts(costs, errors, first, tree.explained) or tree
@@ -224,12 +224,12 @@ def _large_network(
     middle = {}
     for group in root.all_groups():
         if group.kind in (ALL, GROUP):
-            middle[id(group)] = costs.usual_of(group)
+            middle[id(group)] = costs.compute_median(group)
     hosts = np.array(host_of)
     a, b, seconds = costs.measured
     between = hosts[a] != hosts[b]
     a, b, seconds = a[between], b[between], seconds[between]
-    measured, fitted = np.log(seconds), np.log(costs.usual(a, b))
+    measured, fitted = np.log(seconds), np.log(costs.get_typical(a, b))
     total = float(((measured - measured.mean()) ** 2).sum()) if len(a) else 0.0
     left = float(((measured - fitted) ** 2).sum())
     _, first = np.unique(hosts, return_index=True)

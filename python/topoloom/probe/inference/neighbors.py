@@ -60,7 +60,7 @@ def find_candidates(costs: PairCosts, first: Hosts) -> Pairs:
     count = len(first)
     if len(landmarks) < 2:
         return np.zeros((0, 2), np.int64)
-    times = costs.known(first[:, None], first[landmarks][None, :])
+    times = costs.get_measured(first[:, None], first[landmarks][None, :])
     times[landmarks, np.arange(len(landmarks))] = np.nan  # no time with itself
     is_known = ~np.isnan(times)
     times, weight = np.where(is_known, times, 0), is_known.astype(np.float64)
@@ -107,11 +107,11 @@ def find_linked_hosts(
     count = len(first)
     pairs = find_candidates(costs, first)
     # Some landmark times were measured again, so pairs differ slightly.
-    pairs = pairs[~np.isnan(costs.known(*first[pairs].T))]
+    pairs = pairs[~np.isnan(costs.get_measured(*first[pairs].T))]
     if len(pairs) < _MEASURED * CANDIDATES / 2 * count:
         return None
-    seconds = costs.known(*first[pairs].T)
-    error = float(np.median(errors.known(*first[pairs].T)))
+    seconds = costs.get_measured(*first[pairs].T)
+    error = float(np.median(errors.get_measured(*first[pairs].T)))
     ends = find_valleys(np.log(seconds), error, LINK_RATIO)
     if not ends:
         return None

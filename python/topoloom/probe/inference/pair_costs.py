@@ -92,19 +92,19 @@ class PairCosts:
             self.tree = GroupTree(root)
             self._join(self.tree)
 
-    def filled(self, root: RankGroup) -> PairCosts:
+    def fill_missing(self, root: RankGroup) -> PairCosts:
         """Return a copy with typical costs for unmeasured pairs."""
         first, second, seconds = self.measured
         return PairCosts(self.shape[0], first, second, seconds, root)
 
-    def of_network(
+    def fill_by_network(
         self, root: RankGroup, predicted: HostCosts, host_of: Sequence[int]
     ) -> PairCosts:
         """Return a copy with a network's predictions for unmeasured pairs.
 
         `predicted`: seconds between hosts. `host_of`: the host of each rank.
         """
-        found = self.filled(root)
+        found = self.fill_missing(root)
         found._between = predicted, np.array(host_of)
         return found
 
@@ -114,7 +114,7 @@ class PairCosts:
         first, second = np.divmod(self._keys, self.shape[0])
         return first, second, self._seconds
 
-    def of_group(self, group: RankGroup) -> tuple[Numbers, NDArray[np.float64]]:
+    def select_group(self, group: RankGroup) -> tuple[Numbers, NDArray[np.float64]]:
         """Return the measured pairs with this smallest group, and their seconds.
 
         Pairs have shape ``(pairs, 2)``.
@@ -125,17 +125,17 @@ class PairCosts:
         first, second = np.divmod(self._keys[own], self.shape[0])
         return np.stack([first, second], axis=1), self._seconds[own]
 
-    def usual_of(self, group: RankGroup) -> float:
+    def compute_median(self, group: RankGroup) -> float:
         """Return the median of the pairs with this smallest group."""
         assert self.tree is not None
         return float(self._usual[self.tree.number(group)])
 
-    def is_whole(self, ranks: Numbers) -> bool:
+    def is_complete(self, ranks: Numbers) -> bool:
         """Return whether all pairs of these ranks were measured."""
-        looked_up = self.known(ranks[:, None], ranks[None, :])
+        looked_up = self.get_measured(ranks[:, None], ranks[None, :])
         return not np.isnan(looked_up[~np.eye(len(ranks), dtype=bool)]).any()
 
-    def usual(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
+    def get_typical(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
         """Return the medians of pairs with the same smallest groups."""
         assert self.tree is not None
         found: NDArray[np.float64] = self._usual[self.tree.common(first, second)]
@@ -147,14 +147,14 @@ class PairCosts:
             rows = np.atleast_1d(np.arange(self.shape[0])[at])
             return self[rows[:, None], np.arange(self.shape[0])[None, :]]
         first, second = np.asarray(at[0]), np.asarray(at[1])
-        found = self.known(first, second)
+        found = self.get_measured(first, second)
         unknown = np.isnan(found)
         if self.tree is not None and unknown.any():
             found = np.where(unknown, self._stand_in(first, second), found)
         found = np.where(first == second, 0.0, found)
         return float(found) if found.ndim == 0 else found
 
-    def known(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
+    def get_measured(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
         """Return measured costs of pairs of ranks; NaN for unmeasured ones."""
         keys = np.minimum(first, second) * self.shape[0] + np.maximum(first, second)
         if not len(self._keys):
@@ -163,7 +163,7 @@ class PairCosts:
         return np.where(self._keys[at] == keys, self._seconds[at], np.nan)
 
     def _stand_in(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
-        usual = self.usual(first, second)
+        usual = self.get_typical(first, second)
         if self._between is None:
             return usual
         predicted, host_of = self._between
@@ -195,7 +195,7 @@ def select_measured_pairs(
 ) -> tuple[Numbers, NDArray[np.float64]]:
     """Select the measured pairs with this smallest group, and their seconds."""
     if isinstance(costs, PairCosts):
-        return costs.of_group(group)
+        return costs.select_group(group)
     pairs = np.array(list(group.pairs()), np.int64).reshape(-1, 2)
     seconds = costs[pairs[:, 0], pairs[:, 1]]
     known = ~np.isnan(seconds)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from topoloom._core import CostGroup, find_cost_groups
-from topoloom.probe.inference.groups import P_VALUE
+from topoloom.probe.inference.groups import P_VALUE, SIGMA
 from topoloom.support.units import format_bandwidth
 
 Pair = tuple[int, int]
@@ -20,8 +20,6 @@ Pair = tuple[int, int]
 SLOWED_RATIO = 1.15
 #: Standard deviations from which on two pairs of a round seem slowed.
 _FAR = 3.0
-#: For normal values: standard deviation / median deviation.
-_SIGMA = 1.4826
 #: Samples of a pair from which on their median is typical.
 _USUAL = 3
 #: Limit on host names in a description.
@@ -98,7 +96,7 @@ class Meetings:
         """Measured pairs."""
         return list(self._seconds)
 
-    def usual(self) -> dict[Pair, float]:
+    def compute_typical(self) -> dict[Pair, float]:
         """Return the typical time of each pair; with few rounds, that of the set."""
         every = [s for seconds in self._seconds.values() for s in seconds]
         middle = float(np.median(every)) if every else 0.0
@@ -107,7 +105,7 @@ class Meetings:
             for pair, seconds in self._seconds.items()
         }
 
-    def groups(self) -> list[tuple[int, ...]]:
+    def find_groups(self) -> list[tuple[int, ...]]:
         """Find sets of hosts that are slower with others than among themselves.
 
         Smallest first, without supersets of known ones.
@@ -128,19 +126,19 @@ class Meetings:
         ]
         return sorted((group for group in found if len(group) > 1), key=len)
 
-    def slowed_together(self, known: Sequence[SharedLink] = ()) -> list[list[Pair]]:
+    def find_slowed_pairs(self, known: Sequence[SharedLink] = ()) -> list[list[Pair]]:
         """List the slow pairs of each round with several of them.
 
         Pairs that cross a known link are ignored.
         """
-        usual = self.usual()
+        usual = self.compute_typical()
         ratios = {
             (n, pair): np.log(seconds / usual[pair])
             for n, each in enumerate(self.rounds)
             for pair, seconds in each.items()
         }
         values = np.array(list(ratios.values()) or [0.0])
-        sigma = _SIGMA * float(np.median(np.abs(values - np.median(values))))
+        sigma = SIGMA * float(np.median(np.abs(values - np.median(values))))
         least = max(np.log(SLOWED_RATIO), _FAR * sigma)
         by_round: dict[int, list[Pair]] = {}
         for (n, pair), ratio in ratios.items():
@@ -148,7 +146,7 @@ class Meetings:
                 by_round.setdefault(n, []).append(pair)
         return [pairs for pairs in by_round.values() if len(pairs) > 1]
 
-    def coverage(self) -> tuple[int, int]:
+    def count_meetings(self) -> tuple[int, int]:
         """Count the disjoint pairs of pairs that have met, and all of them."""
         pairs = self.pairs
         ends = np.array(pairs).reshape(-1, 2)

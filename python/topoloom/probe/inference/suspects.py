@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.probe.inference.groups import RankGroup
+from topoloom.probe.inference.groups import MEDIAN, SIGMA, RankGroup
 from topoloom.probe.inference.pair_costs import (
     HostCosts,
     SomeCosts,
@@ -24,9 +24,6 @@ from topoloom.probe.job.samples import Exchange
 RECHECK_RATIO, REPORT_RATIO = 1.06, 1.08
 #: Standard deviations of residuals from which on a host or a link is measured again.
 _FAR, _FAR_LINK = 4.0, 3.0
-#: For normal values: standard deviation / median deviation, and standard error of the
-#: median / that of the mean.
-_SIGMA, _MEDIAN = 1.4826, 1.2533
 #: Limit on suspects; the slowest are measured again.
 MAX_SUSPECTS = 32
 #: Minimal number of comparable parts, and minimal share of normal pairs.
@@ -100,11 +97,11 @@ class SlowPairs:
         """Return whether the host is slow."""
         return bool(self._hosts[host])
 
-    def has(self, first: int, second: int) -> bool:
+    def contains(self, first: int, second: int) -> bool:
         """Return whether a pair of ranks is slow."""
-        return bool(self.among(np.array([first]), np.array([second]))[0])
+        return bool(self.find_among(np.array([first]), np.array([second]))[0])
 
-    def among(self, first: Numbers, second: Numbers) -> NDArray[np.bool_]:
+    def find_among(self, first: Numbers, second: Numbers) -> NDArray[np.bool_]:
         """Return which of several pairs are slow."""
         a, b = self._host_of[first], self._host_of[second]
         found: NDArray[np.bool_] = (a != b) & (self._hosts[a] | self._hosts[b])
@@ -155,7 +152,7 @@ class Residuals:
         _, _, values = self._all
         if not len(values):
             return 0.0
-        return _SIGMA * float(np.median(np.abs(values - np.median(values))))
+        return SIGMA * float(np.median(np.abs(values - np.median(values))))
 
     def pair_values(self) -> dict[tuple[int, int], float]:
         """Return the residual of each pair of different hosts."""
@@ -232,8 +229,8 @@ def compute_rate_residuals(
         for burst, seconds in zip(of_set, took, strict=True):
             hosts = host_of[burst.first], host_of[burst.second]
             apart = np.abs(burst.seconds - burst.median)
-            error = _SIGMA * float(np.median(apart)) / math.sqrt(len(apart))
-            found.add(*hosts, seconds / middle, _MEDIAN * error / seconds)
+            error = SIGMA * float(np.median(apart)) / math.sqrt(len(apart))
+            found.add(*hosts, seconds / middle, MEDIAN * error / seconds)
     return found
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -250,7 +250,7 @@ def _check_consistency(probed: Mapping[str, Any], file: str | Path) -> None:
     if host_of is None:
         return
     ranks = len(host_of)
-    groups = sorted(_flatten(probed.get("groups", [])))
+    groups = sorted(flatten_groups(probed.get("groups", [])))
     if groups and groups != [*range(ranks)]:
         raise Error(f"{file}: probe.groups must have each of {ranks} ranks once")
     for number, each in enumerate(probed.get("evidence", [])):
@@ -258,9 +258,10 @@ def _check_consistency(probed: Mapping[str, Any], file: str | Path) -> None:
             raise Error(f"{file}: probe.evidence[{number}].ranks must be below {ranks}")
 
 
-def _flatten(nested: Iterable[Any]) -> Iterable[int]:
+def flatten_groups(nested: Iterable[Any]) -> Iterator[int]:
+    """Yield the ranks of nested lists."""
     for each in nested:
         if isinstance(each, list):
-            yield from _flatten(each)
+            yield from flatten_groups(each)
         else:
             yield each

@@ -103,7 +103,7 @@ def diagnose_parts(
     left = compute_uncertainty(parts, beliefs)
     bad = [
         BadPart(
-            parts.described(each.number),
+            parts.describe_class(each.number),
             each.factor,
             float(beliefs.chances[each.number]),
         )

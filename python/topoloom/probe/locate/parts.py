@@ -144,7 +144,7 @@ class Parts:
         """Return the end of a GPU of a host."""
         return len(self.nodes) + host * self.gpus + place
 
-    def busy_with(self, end: int) -> list[int]:
+    def list_busy_ends(self, end: int) -> list[int]:
         """Return the ends that are busy while `end` is."""
         host = self.host_of(end)
         if end != host:
@@ -163,7 +163,7 @@ class Parts:
         """Return the hops between two ends."""
         return self.machine.hops(self._first_node(a), self._first_node(b))
 
-    def described(self, number: int) -> list[str]:
+    def describe_class(self, number: int) -> list[str]:
         """Name the parts of a class, without rails that use only one switch."""
         parts = self.classes[number]
         switches = len(self.nodes) + self._cables

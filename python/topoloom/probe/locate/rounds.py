@@ -167,5 +167,5 @@ class _RoundUsage:
             return False
         self._used[classes] += loads
         for end in pair:
-            self._busy[self._parts.busy_with(end)] = True
+            self._busy[self._parts.list_busy_ends(end)] = True
         return True

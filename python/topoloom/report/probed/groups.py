@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from topoloom.probe.inference.groups import ALL, GROUP, HOST, PART, RankGroup
+from topoloom.probe.job.table import flatten_groups
 from topoloom.support.hostlist import compress_hostlist, is_host_name
 from topoloom.support.number_ranges import compress_ranges
 from topoloom.support.units import counted, format_seconds
@@ -75,7 +76,7 @@ def _group(
     host_of: Sequence[int],
     by_host: Mapping[int, Sequence[int]],
 ) -> RankGroup:
-    ranks = sorted(_flatten(nested))
+    ranks = sorted(flatten_groups(nested))
     hosts = sorted({host_of[rank] for rank in ranks})
     if len(hosts) == 1:
         kind = HOST if len(ranks) == len(by_host[hosts[0]]) else PART
@@ -88,14 +89,6 @@ def _group(
     else:
         below = ()
     return RankGroup(kind, tuple(ranks), below)
-
-
-def _flatten(nested: Any) -> Iterator[int]:
-    if isinstance(nested, int):
-        yield nested
-    else:
-        for part in nested:
-            yield from _flatten(part)
 
 
 def _sample(table: Mapping[str, Any]) -> Sample:

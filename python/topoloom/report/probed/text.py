@@ -35,6 +35,7 @@ from topoloom.report.probed.probed_file import (
 )
 from topoloom.report.probed.suspects import merge_suspects
 from topoloom.report.text import Fact
+from topoloom.support.plain_text import shorten
 from topoloom.support.units import (
     counted,
     format_bandwidth,
@@ -335,7 +336,7 @@ def _make_group_row(members: str, evidence: Evidence) -> GroupRow:
         return f"{mean} ± {sigma} of {counted(sample.n, 'pair')}{odd}"
 
     return GroupRow(
-        _shorten(members, 60),
+        shorten(members, 60),
         text(evidence.inside),
         text(evidence.into),
         f"{evidence.t:,.0f}" if evidence.t >= _LARGE_T else f"{evidence.t:.3g}",
@@ -376,10 +377,10 @@ def _list_settings(probed: ProbedMachine) -> list[Fact]:
         Fact("measured by", shlex.join(probed.command), is_command=True),
         Fact("samples", f"{samples.count:,}, in {probed.samples_path.name}"),
         Fact("ranks per host", " or ".join(map(str, per_host))),
-        Fact("MPI", _shorten("; ".join(libraries), 200)),
+        Fact("MPI", shorten("; ".join(libraries), 200)),
     ]
     if bound != {""}:
-        cpus = _shorten("; ".join(sorted(bound, key=_by_number)), 100)
+        cpus = shorten("; ".join(sorted(bound, key=_by_number)), 100)
         made.append(Fact("ranks are bound to CPUs", cpus))
     if probed.noise is not None:
         made.append(Fact("noise", _describe_noise(probed)))
@@ -393,7 +394,3 @@ def _by_number(cpus: str) -> tuple[int, str]:
 def _describe_noise(probed: ProbedMachine) -> str:
     longer = format_share(probed.noise or 0.0)
     return f"work takes {longer} longer than at best, in the median of all ranks"
-
-
-def _shorten(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 3] + "..."
