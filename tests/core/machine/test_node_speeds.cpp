@@ -103,8 +103,8 @@ TEST_CASE("a machine with bandwidths for some links only is refused in one line"
              {"torus:4x4,bandwidth.x=9.4GB/s+down:0", "(0,0) +x", "9.4", "(0,0) +y"}}) {
         CAPTURE(text);
         CHECK(error_message_of(text) == "machine '" + text + "': the machine says how fast '" + fast +
-                                           "' is, " + speed + " GB/s, but nothing of '" + other +
-                                           "'; give the bandwidth of all links");
+                                            "' is, " + speed + " GB/s, but nothing of '" + other +
+                                            "'; give the bandwidth of all links");
     }
 }
 
