@@ -56,7 +56,8 @@ Objective parse_objective(std::string_view text) {
         const std::size_t equals = part.find('=');
         if (equals == std::string_view::npos)
             fail("objective '", text, "': expected NAME=WEIGHT, as in weighted(hop-bytes=1;congestion=2)");
-        double& weight = objective.weight[static_cast<std::size_t>(parse_alternative(part.substr(0, equals)))];
+        double& weight =
+            objective.weight[static_cast<std::size_t>(parse_alternative(part.substr(0, equals)))];
         if (weight != 0) fail("objective '", text, "': ", part.substr(0, equals), " is given twice");
         weight = parse_weight(part, part.substr(equals + 1));
         if (part.size() == rest.size()) return objective;
