@@ -106,28 +106,21 @@ static int check_own_block(struct call* call) {
 
 // ---- begin -------------------------------------------------------------------------------------------------------
 
-static char* get_input_base(const struct call* call) {
-    if (!call->reads_input) return NULL;
-    if (call->input_copy == NULL) return (char*)call->arguments.input.buffer;
-    return call->input_copy - (call->combines ? call->input_type.true_lb : 0);
-}
-
-static char* get_output_base(const struct call* call) {
-    if (!call->writes_output) return NULL;
-    return call->output_copy != NULL ? call->output_copy : (char*)call->arguments.output.buffer;
-}
-
 static void set_run_parameters(const struct call* call) {
     const struct comm_state* state = call->state;
     struct run* run = call->run;
+    char* input = (char*)call->arguments.input.buffer;
+    char* output = (char*)call->arguments.output.buffer;
+    if (call->input_copy != NULL) input = call->input_copy - (call->combines ? call->input_type.true_lb : 0);
+    if (call->output_copy != NULL) output = call->output_copy;
     run->duplicate = state->duplicate;
     run->error_comm = call->is_blocking ? call->arguments.comm : MPI_COMM_NULL;
     run->members = state->members;
     run->tag = call->tag;
     run->op = call->arguments.op;
     run->trace = call->is_blocking && state->trace != NULL && is_call_traced(state->trace) ? state->trace : NULL;
-    run->base[TOPOLOOM_INPUT] = get_input_base(call);
-    run->base[TOPOLOOM_OUTPUT] = get_output_base(call);
+    run->base[TOPOLOOM_INPUT] = call->reads_input ? input : NULL;
+    run->base[TOPOLOOM_OUTPUT] = call->writes_output ? output : NULL;
 }
 
 int begin_call(struct call* call) {
