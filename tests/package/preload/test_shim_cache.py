@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,8 @@ echo library >"$2"
 """
 BUILD = """\
 import pathlib, sys
-from topoloom.preload.shim import build_plain_library
-print(build_plain_library("nccl/profiler", "lib.so", pathlib.Path(sys.argv[1])))
+from topoloom.preload.shim import build_library_without_mpi
+print(build_library_without_mpi("nccl/profiler", "lib.so", pathlib.Path(sys.argv[1])))
 """
 
 
@@ -41,14 +42,19 @@ def start(compiler: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def open_gate(compiler: Path) -> None:
-    """Wait for a compiler, and let it end."""
-    (compiler.parent / "gate").write_text("")
+def wait_for_compiler(compiler: Path, *builders: subprocess.Popen[str]) -> int:
+    """Return the gate, opened for writing, once a compiler reads it."""
+    while any(each.poll() is None for each in builders):
+        try:
+            return os.open(compiler.parent / "gate", os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:  # nobody reads it yet
+            time.sleep(0.01)
+    pytest.fail("no process compiles")
 
 
 def test_concurrent_processes_compile_once(compiler: Path) -> None:
     builders = [start(compiler) for _ in range(3)]
-    open_gate(compiler)
+    os.close(wait_for_compiler(compiler, *builders))
     libraries = {Path(each.communicate(timeout=600)[0].strip()) for each in builders}
     assert (compiler.parent / "log").read_text() == "compiled\n"
     (library,) = libraries
@@ -58,8 +64,7 @@ def test_concurrent_processes_compile_once(compiler: Path) -> None:
 
 def test_a_killed_process_blocks_no_other(compiler: Path) -> None:
     killed = start(compiler)
-    # The gate opens for writing when the compiler reads it.
-    gate = os.open(compiler.parent / "gate", os.O_WRONLY)
+    gate = wait_for_compiler(compiler, killed)
     killed.kill()
     killed.communicate(timeout=600)
     os.close(gate)
@@ -67,6 +72,6 @@ def test_a_killed_process_blocks_no_other(compiler: Path) -> None:
     (compiler.parent / "gate").unlink()
     os.mkfifo(compiler.parent / "gate")
     other = start(compiler)
-    open_gate(compiler)
+    os.close(wait_for_compiler(compiler, other))
     assert Path(other.communicate(timeout=600)[0].strip()).read_text() == "library\n"
     assert (compiler.parent / "log").read_text() == "compiled\ncompiled\n"
