@@ -180,7 +180,7 @@ def test_contributors_of_a_link_equal_those_of_judge() -> None:
 def test_a_matrix_that_is_too_large_is_coarsened(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("topoloom.report.data.MAX_LETTERS", 3_200)
+    monkeypatch.setattr("topoloom.report.data.MAX_CHARACTERS", 3_200)
     report = make_report()
     facts, arrays = unpacked(report)
     for index, view in enumerate(facts["views"]):
