@@ -68,11 +68,11 @@ def test_a_report_is_read_once(
     reads: list[Path] = []
     read = verify_agent.read_report
 
-    def counted(file: Path, placement: HostPlacement) -> AffinityReport:
+    def count_reads(file: Path, placement: HostPlacement) -> AffinityReport:
         reads.append(file)
         return read(file, placement)
 
-    monkeypatch.setattr(verify_agent, "read_report", counted)
+    monkeypatch.setattr(verify_agent, "read_report", count_reads)
     with agent.reporting(lambda _: None):
         expected = [report("n1-1", 2)]
     with agent.reporting(lambda _: None):

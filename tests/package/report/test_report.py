@@ -234,10 +234,10 @@ def test_the_histogram_counts_every_link_once() -> None:
     report = make_report()
     by = choose_load_unit(report.machine)
     busy = [by.compute_loads(view.judgement) for view in report.views]
-    drawn = make_histogram((busy[0], busy[1]), ["a", "b"], by)
+    shown = make_histogram((busy[0], busy[1]), ["a", "b"], by)
     for view in (0, 1):
-        counted = sum(row[1 + view] for row in drawn.rows)
-        assert counted + drawn.idle[view] == drawn.links == report.machine.link_count
+        counted = sum(row[1 + view] for row in shown.rows)
+        assert counted + shown.idle[view] == shown.links == report.machine.link_count
 
 
 def test_the_heaviest_pairs_come_first_with_their_hops() -> None:
