@@ -154,8 +154,8 @@ def draw(results: list[Result], file: Path) -> None:
             frameon=False,
             fontsize=8,
         )
-        kept = {"metadata": {"Date": None}} if file.suffix == ".svg" else {"dpi": 110}
-        page.savefig(file, facecolor="w", **kept)
+        extra = {"metadata": {"Date": None}} if file.suffix == ".svg" else {"dpi": 110}
+        page.savefig(file, facecolor="w", **extra)
         pyplot.close(page)
 
 

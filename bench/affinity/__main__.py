@@ -19,7 +19,7 @@ MARKS = "<!-- bench-affinity: begin -->", "<!-- bench-affinity: end -->"
 PAGE = Path("how-to") / "place" / "ring-bus.md"
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser("affinity", description=__doc__)
     parser.add_argument(
@@ -28,7 +28,7 @@ def main(given: Sequence[str] | None = None) -> None:
         metavar="FOLDER",
         help="write tables and picture to this folder",
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     found = [measure(pattern) for pattern in PATTERNS]
     text = "\n".join([patterns_table(found), sizes_table(), particles_table()])
     print(text)

@@ -42,6 +42,6 @@ def draw(found: Sequence[Bandwidths], file: Path) -> None:
             panel.set_title(PATTERNS[one.pattern], fontsize=8)
             panel.tick_params(length=0)
         picture.supxlabel("GB/s of the slowest of the messages of 64 KiB", fontsize=8)
-        kept = {"metadata": {"Date": None}} if file.suffix == ".svg" else {"dpi": 150}
-        picture.savefig(file, facecolor="w", **kept)
+        extra = {"metadata": {"Date": None}} if file.suffix == ".svg" else {"dpi": 150}
+        picture.savefig(file, facecolor="w", **extra)
         pyplot.close(picture)

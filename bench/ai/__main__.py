@@ -38,7 +38,7 @@ class Part(NamedTuple):
     needs: tuple[Path, ...] = ()
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser("ai", description=__doc__)
     parser.add_argument(
@@ -62,7 +62,7 @@ def main(given: Sequence[str] | None = None) -> None:
         default=500,
         help="settings per release of Megatron-Core [500]",
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     for name, part in PARTS.items():
         if args.only and name not in args.only:
             continue

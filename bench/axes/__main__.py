@@ -15,7 +15,7 @@ from peers.tables import paste
 MARKS = "<!-- bench-axes: begin -->", "<!-- bench-axes: end -->"
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser("axes", description=__doc__)
     parser.add_argument("--only", default="", help="only machines with this prefix")
@@ -31,7 +31,7 @@ def main(given: Sequence[str] | None = None) -> None:
         metavar="FOLDER",
         help="write table and picture to this folder",
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     results = []
     for case in CASES:
         if case.machine.startswith(args.only):

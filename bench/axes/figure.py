@@ -76,6 +76,6 @@ def draw(results: Sequence[Result], file: Path) -> None:
             ncols=len(COLORS),
             frameon=False,
         )
-        kept = {"metadata": {"Date": None}} if file.suffix == ".svg" else {"dpi": 150}
-        picture.savefig(file, facecolor="w", **kept)
+        extra = {"metadata": {"Date": None}} if file.suffix == ".svg" else {"dpi": 150}
+        picture.savefig(file, facecolor="w", **extra)
         pyplot.close(picture)

@@ -40,7 +40,7 @@ HIDDEN = (4096,)
 HIDDEN_BY = (AUTO, "bruck(radix=4)", "bruck(radix=3)", "bruck")
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser("collectives", description=__doc__)
     parser.add_argument("--only", default="", help="only machines with this prefix")
@@ -74,7 +74,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="write the tables to this folder"
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     page = args.docs and args.docs / "reference" / "benchmarks" / "collectives.md"
     platforms = [name for name in PLATFORMS if name.startswith(args.only)]
     some = args.ranks or args.order or args.operation or args.bytes

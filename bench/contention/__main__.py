@@ -23,7 +23,7 @@ OUT = ROOT / "build" / "bench-contention"
 MARKS = "<!-- bench-contention: begin -->", "<!-- bench-contention: end -->"
 
 
-def options(given: Sequence[str] | None = None) -> argparse.Namespace:
+def options(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
         "contention", description="The busiest link under placements that aim at it."
@@ -55,7 +55,7 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
         metavar="FOLDER",
         help="write tables and pictures to this folder",
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     for name in args.patterns:
         if name not in PATTERNS:
             parser.error(f"no pattern {name!r}; there are {', '.join(PATTERNS)}")

@@ -39,8 +39,8 @@ def _page(file: Path, *shape: int, **options: Any) -> Iterator[tuple[Figure, Any
     with pyplot.rc_context(SETTINGS):
         picture, panels = pyplot.subplots(*shape, layout="constrained", **options)
         yield picture, panels
-        kept = {"metadata": {"Date": None}} if file.suffix == ".svg" else {"dpi": 150}
-        picture.savefig(file, facecolor="w", **kept)
+        extra = {"metadata": {"Date": None}} if file.suffix == ".svg" else {"dpi": 150}
+        picture.savefig(file, facecolor="w", **extra)
         pyplot.close(picture)
 
 

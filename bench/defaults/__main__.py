@@ -23,7 +23,7 @@ OUT = ROOT / "build" / "bench-defaults"
 MARKS = "<!-- bench-defaults: begin -->", "<!-- bench-defaults: end -->"
 
 
-def options(given: Sequence[str] | None = None) -> argparse.Namespace:
+def options(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser("defaults", description=__doc__)
     parser.add_argument(
@@ -43,12 +43,12 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="write the tables to this folder"
     )
-    return parser.parse_args(given)
+    return parser.parse_args(argv)
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
-    args = options(given)
+    args = options(argv)
     OUT.mkdir(parents=True, exist_ok=True)
     results, larger = OUT / "results.jsonl", OUT / "rows.jsonl"
     if not args.report:

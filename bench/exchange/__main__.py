@@ -23,7 +23,7 @@ SIZES = (8, 1024, 32768)
 PATTERNS = 1
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser("exchange", description=__doc__)
     parser.add_argument("--ranks", type=int, help="only this number of ranks")
@@ -33,7 +33,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="write each row to this folder"
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         if args.calls:
             compiler = find("mpicc.openmpi", "libopenmpi-dev")

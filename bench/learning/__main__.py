@@ -20,7 +20,7 @@ PLANTED = ROOT / "build/release/bench/learning/bench_learning"
 PROGRAM = ROOT / "tests/mpi/programs/collectives/learning.c"
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser("learning", description=__doc__)
     parser.add_argument("--cases", type=int, default=2000, help="random wrong models")
@@ -30,7 +30,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="write the table to this folder"
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     if args.calls:
         os.nice(10)
         print(call_often(args.calls), end="")

@@ -19,7 +19,7 @@ SPEED_LOAD = 0.3
 THREADS_CASE = "8x8x8 torus"
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser("network", description=__doc__)
     parser.add_argument(
@@ -39,7 +39,7 @@ def main(given: Sequence[str] | None = None) -> None:
         metavar="FOLDER",
         help="write tables and picture to this folder",
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     home = Path("build/bench-network").absolute()
     home.mkdir(parents=True, exist_ok=True)
     book, walk = booksim.build(args.booksim, home), caminos.build(home / "caminos")

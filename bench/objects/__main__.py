@@ -32,7 +32,7 @@ CELLS = 192
 STEPS = {8: 20, 64: 20, 512: 4}
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser("objects", description=__doc__)
     parser.add_argument(
@@ -47,7 +47,7 @@ def main(given: Sequence[str] | None = None) -> None:
         choices=("messages", "migrations", "overlap", "maps", "molecules"),
         help="only this table",
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         if args.only in (None, "messages"):
             messages(Path(folder), args.bursts)

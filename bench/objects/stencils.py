@@ -96,10 +96,10 @@ def rotated(values: NDArray[np.int64], by: int) -> NDArray[np.int64]:
 
 def shuffled(count: int) -> NDArray[np.int64]:
     """Draw the order of the program's random map."""
-    order, drawn = np.arange(count), 1
+    order, state = np.arange(count), 1
     for left in range(count, 1, -1):
-        drawn = (drawn * 6364136223846793005 + 1442695040888963407) % 2**64
-        other = (drawn >> 33) % left
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        other = (state >> 33) % left
         order[[left - 1, other]] = order[[other, left - 1]]
     return order
 

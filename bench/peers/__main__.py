@@ -35,7 +35,7 @@ def words(text: str) -> list[str]:
 KNOWN = {effort for tool in tools.TOOLS for effort in tool.efforts}
 
 
-def options(given: Sequence[str] | None = None) -> argparse.Namespace:
+def options(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
         "peers", description="Topoloom beside its peers: quality, time and memory."
@@ -68,7 +68,7 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
         help="write a short table for a README to this file",
     )
     parser.add_argument("--no-registry", action="store_true")
-    chosen = parser.parse_args(given)
+    chosen = parser.parse_args(argv)
     if chosen.sets is None:
         chosen.sets = [name for name in instances.SETS if name != "scale"]
     if chosen.scale and "scale" not in chosen.sets:

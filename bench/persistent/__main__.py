@@ -36,7 +36,7 @@ SIZES = (8, 64, 512, 4096)
 SECONDS = 0.0005, 0.01
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser("persistent", description=__doc__)
     parser.add_argument(
@@ -51,7 +51,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="write the table to this folder"
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     cells = []
     for launcher in args.launcher or filter(shutil.which, LAUNCHERS):
         with tempfile.TemporaryDirectory() as folder:

@@ -34,7 +34,7 @@ HEAD = """\
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |"""
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser("preloaded", description=__doc__)
     parser.add_argument(
@@ -52,7 +52,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--neighbors", action="store_true", help="simulate stencils instead"
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     if args.neighbors:
         table, marks = stencil.table(stencil.measure()), NEIGHBOR_MARKS
     elif args.calls:
@@ -92,8 +92,8 @@ def programs(ranks: int, folder: Path) -> Iterator[Program]:
 def measure(program: Program, ranks: int, library: Path, repeat: int) -> str:
     """Run a program with the library and without, in turn, and make its line."""
 
-    def run(given: Path | None, setting: str = "") -> Run:
-        printed = launch(program.words, ranks, given, setting, folder=program.folder)
+    def run(argv: Path | None, setting: str = "") -> Run:
+        printed = launch(program.words, ranks, argv, setting, folder=program.folder)
         return program.read(printed)
 
     rounds = [(run(None), run(library), run(None)) for _ in range(repeat)]

@@ -28,7 +28,7 @@ SAVED, ROUND_TRIPS = RESULTS / "probe.jsonl", RESULTS / "probe-round-trips.jsonl
 EACH = 2
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser("probe", description=__doc__)
     parser.add_argument(
@@ -56,7 +56,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="write the tables to this folder"
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     page = args.docs and args.docs / "reference" / "benchmarks" / "probe.md"
     whole = not (args.published or args.round_trips or args.plans)
     if whole:

@@ -41,18 +41,18 @@ def samples_of_fixed(samples: ProbeSamples, effort: Effort, seed: int = 1) -> in
     counts = np.array([len(of) for of in measured])
     sigma = compute_medians(measured)[1] * np.sqrt(counts) / MEDIAN
     normal = np.random.default_rng(seed).standard_normal((len(sigma), effort.most))
-    drawn = 1 + sigma[:, None] * normal
-    left = np.arange(len(drawn))
+    factors = 1 + sigma[:, None] * normal
+    left = np.arange(len(factors))
     count = effort.least
     for count in _counts(effort):
-        own = drawn[left, :count]
+        own = factors[left, :count]
         middle = np.median(own, axis=1)
         deviation = SIGMA * np.median(np.abs(own - middle[:, None]), axis=1)
         half = _student(count - 1) * MEDIAN * deviation / math.sqrt(count)
         left = left[half > effort.width * middle]
         if not len(left):
             break
-    return len(drawn) * count
+    return len(factors) * count
 
 
 def _counts(effort: Effort) -> Iterator[int]:

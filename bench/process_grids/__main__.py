@@ -34,7 +34,7 @@ PUBLISHED = {
 }
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser("process_grids", description=__doc__)
     parser.add_argument(
@@ -46,7 +46,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="write the table to this folder"
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     found: dict[Cell, dict[str, Times]] = {}
     with tempfile.TemporaryDirectory() as folder:
         program = build(Path(folder))

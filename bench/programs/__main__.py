@@ -23,7 +23,7 @@ HEAD = (
 )
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser("programs", description=__doc__)
     parser.add_argument("--only", default="", help="only programs with this prefix")
@@ -38,7 +38,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="write the table to this folder"
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     text = HEAD
     for name in CASES:
         if not name.startswith(args.only):

@@ -70,13 +70,13 @@ MACHINES = (
 )
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser("remap", description=__doc__)
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="write the table to this folder"
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         compiler = smpi.find("smpicc", "libsimgrid-dev")
         source = Path(__file__).with_name("scatter.c")

@@ -40,7 +40,7 @@ HEAD = (
 )
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser("stream", description=__doc__)
     parser.add_argument("--items", type=int, default=4_000_000, help="items per rank")
@@ -79,7 +79,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="write the table to this folder"
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         if args.model:
             try_model(Path(folder) / "model", args.model)

@@ -22,8 +22,8 @@ class Gather {
 
     void by_streams(topoloom::Stream<uint64_t>& requests, topoloom::Stream<uint64_t>& replies, Draw draw) {
         for (long i = 0; i < items_; ++i) {
-            const uint64_t drawn = draw();
-            requests.push(request_for(drawn, i), other_rank(drawn));
+            const uint64_t random = draw();
+            requests.push(request_for(random, i), other_rank(random));
         }
         requests.wait();
         replies.wait();
@@ -34,14 +34,14 @@ class Gather {
         convey_begin(requests, sizeof(uint64_t), alignof(uint64_t));
         convey_begin(replies, sizeof(uint64_t), alignof(uint64_t));
         long i = 0;
-        uint64_t drawn = draw(), come = 0;
+        uint64_t random = draw(), come = 0;
         for (;;) {
             const bool more = convey_advance(requests, i == items_) != 0;
             if (convey_advance(replies, !more) == 0 && !more) break;
             while (i < items_) {
-                const uint64_t request = request_for(drawn, i);
-                if (convey_push(requests, &request, other_rank(drawn)) != convey_OK) break;
-                drawn = draw();
+                const uint64_t request = request_for(random, i);
+                if (convey_push(requests, &request, other_rank(random)) != convey_OK) break;
+                random = draw();
                 ++i;
             }
             int64_t from = 0;
@@ -61,29 +61,29 @@ class Gather {
 #ifdef BRIEFKASTEN
     /// Handlers of requests only note them, as its tests do: one that waits to send deadlocks now and then.
     void by_queues(auto& requests, auto& replies, Draw draw) {
-        std::vector<uint64_t> asked;
+        std::vector<uint64_t> pending;
         const auto on_reply = [&](auto envelope) {
             for (const uint64_t reply : envelope.message) take(reply);
         };
         const auto on_request = [&](auto envelope) {
-            for (const uint64_t request : envelope.message) asked.push_back(request);
+            for (const uint64_t request : envelope.message) pending.push_back(request);
         };
         const auto take_replies = [&] { replies.poll(on_reply); };
         const auto take_requests = [&] { requests.poll(on_request); };
         const auto answer = [&] {
-            for (; !asked.empty();) {
-                const uint64_t request = asked.back();
-                asked.pop_back();
+            for (; !pending.empty();) {
+                const uint64_t request = pending.back();
+                pending.pop_back();
                 const int to = asker_of(request);
                 replies.post_message_blocking(std::ranges::views::single(reply_to(request)), to, rank, to, 0,
                                               on_reply, take_requests);
             }
         };
         for (long i = 0; i < items_; ++i) {
-            const uint64_t drawn = draw();
-            const int to = other_rank(drawn);
-            requests.post_message_blocking(std::ranges::views::single(request_for(drawn, i)), to, rank, to, 0,
-                                           on_request, take_replies);
+            const uint64_t random = draw();
+            const int to = other_rank(random);
+            requests.post_message_blocking(std::ranges::views::single(request_for(random, i)), to, rank, to,
+                                           0, on_request, take_replies);
             answer();
         }
         while (!requests.terminate(on_request, take_replies)) answer();
@@ -105,8 +105,8 @@ class Gather {
     bool is_right(Draw draw) {
         bool right = true;
         for (uint32_t& value : values_) {
-            const uint64_t drawn = draw();
-            right = right && value == value_at(other_rank(drawn), entry_of(drawn));
+            const uint64_t random = draw();
+            right = right && value == value_at(other_rank(random), entry_of(random));
             value = 0;
         }
         return right;
@@ -121,9 +121,9 @@ class Gather {
         return (static_cast<uint32_t>(owner) << 16 | entry) * 2654435761U + 1;
     }
     /// Of bits that say nothing about the rank.
-    static uint32_t entry_of(uint64_t drawn) { return static_cast<uint32_t>(drawn >> 12) % entries; }
-    static uint64_t request_for(uint64_t drawn, long place) {
-        return static_cast<uint64_t>(entry_of(drawn)) << 48 | static_cast<uint64_t>(rank) << 32 |
+    static uint32_t entry_of(uint64_t random) { return static_cast<uint32_t>(random >> 12) % entries; }
+    static uint64_t request_for(uint64_t random, long place) {
+        return static_cast<uint64_t>(entry_of(random)) << 48 | static_cast<uint64_t>(rank) << 32 |
                static_cast<uint64_t>(place);
     }
 

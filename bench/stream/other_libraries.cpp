@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an update of a histogram and a read of an index-gather cost: `beside ITEMS REPEATS`. Every rank draws ITEMS numbers of 8
+// What an update of a histogram and a read of an index-gather cost: `other_libraries ITEMS REPEATS`. Every rank draws ITEMS numbers of 8
 // bytes and sends each to another rank, which adds it up, or answers it: by streams, and by conveyors of bale or message queues
 // of BriefKAsten where it is compiled with CONVEYORS or BRIEFKASTEN. Rank 0 prints JSON: nanoseconds of CPU time per item
 // and rank, without those to draw it.
@@ -34,15 +34,15 @@ void take(uint64_t item) {
 
 void by_nothing(long items, Draw draw) {
     for (long i = 0; i < items; ++i) {
-        const uint64_t drawn = draw();
-        take(drawn + static_cast<uint64_t>(other_rank(drawn)));
+        const uint64_t random = draw();
+        take(random + static_cast<uint64_t>(other_rank(random)));
     }
 }
 
 void by_stream(topoloom::Stream<uint64_t>& stream, long items, Draw draw) {
     for (long i = 0; i < items; ++i) {
-        const uint64_t drawn = draw();
-        stream.push(drawn, other_rank(drawn));
+        const uint64_t random = draw();
+        stream.push(random, other_rank(random));
     }
     stream.wait();
 }
@@ -51,10 +51,10 @@ void by_stream(topoloom::Stream<uint64_t>& stream, long items, Draw draw) {
 void by_conveyor(convey_t* conveyor, long items, Draw draw) {
     convey_begin(conveyor, sizeof(uint64_t), alignof(uint64_t));
     long i = 0;
-    uint64_t drawn = draw(), come = 0;
+    uint64_t random = draw(), come = 0;
     while (convey_advance(conveyor, i == items)) {
-        while (i < items && convey_push(conveyor, &drawn, other_rank(drawn)) == convey_OK) {
-            drawn = draw();
+        while (i < items && convey_push(conveyor, &random, other_rank(random)) == convey_OK) {
+            random = draw();
             ++i;
         }
         while (convey_pull(conveyor, &come, nullptr) == convey_OK) take(come);
@@ -69,8 +69,8 @@ void by_queue(auto& queue, long items, Draw draw) {
         for (const uint64_t item : envelope.message) take(item);
     };
     for (long i = 0; i < items; ++i) {
-        const uint64_t drawn = draw();
-        queue.post_message_blocking(drawn, other_rank(drawn), on_message);
+        const uint64_t random = draw();
+        queue.post_message_blocking(random, other_rank(random), on_message);
     }
     static_cast<void>(queue.terminate(on_message));
 }

@@ -19,8 +19,8 @@ struct Draw {
 };
 
 /// Without a division, which would take longer than a push.
-inline int other_rank(uint64_t drawn) {
-    const auto step = static_cast<int>(((drawn >> 32) * static_cast<uint64_t>(ranks - 1)) >> 32);
+inline int other_rank(uint64_t random) {
+    const auto step = static_cast<int>(((random >> 32) * static_cast<uint64_t>(ranks - 1)) >> 32);
     const int to = rank + 1 + step;
     return to < ranks ? to : to - ranks;
 }

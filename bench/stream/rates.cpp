@@ -20,8 +20,8 @@ uint64_t sum;
 
 void by_stream(topoloom::Stream<uint64_t>& stream, long items, Draw draw) {
     for (long i = 0; i < items; ++i) {
-        const uint64_t drawn = draw();
-        stream.push(drawn, other_rank(drawn));
+        const uint64_t random = draw();
+        stream.push(random, other_rank(random));
     }
     stream.wait();
 }
@@ -32,8 +32,8 @@ double apart(topoloom::Stream<uint64_t>& stream, long items, Draw draw) {
     if (rank == 0) {
         const double begin = cpu_seconds();
         for (long i = 0; i < items; ++i) {
-            const uint64_t drawn = draw();
-            stream.push(drawn, other_rank(drawn));
+            const uint64_t random = draw();
+            stream.push(random, other_rank(random));
         }
         spent = cpu_seconds() - begin;
         stream.wait();
@@ -83,10 +83,10 @@ void by_buffers(Buffers& buffers, long items, Draw draw) {
     int working = 1;
     for (long i = 0; working != 0;) {
         for (; i < items; ++i) {
-            const uint64_t drawn = draw();
-            const int to = other_rank(drawn);
+            const uint64_t random = draw();
+            const int to = other_rank(random);
             int& count = buffers.counts[to];
-            buffers.sent[buffers.offsets[to] + count++] = drawn;
+            buffers.sent[buffers.offsets[to] + count++] = random;
             if (count == buffers.room) {
                 ++i;
                 break;
@@ -125,14 +125,14 @@ void by_messages(long items, Draw draw) {
     };
     start();
     for (long i = 0; i < items; ++i) {
-        const uint64_t drawn = draw();
+        const uint64_t random = draw();
         const int slot = static_cast<int>(i % window);
         for (int free = 0; free == 0;) {
             MPI_Test(&sends[slot], &free, MPI_STATUS_IGNORE);
             if (free == 0) take();
         }
-        sent[slot] = drawn;
-        MPI_Isend(&sent[slot], 1, MPI_UINT64_T, other_rank(drawn), 0, MPI_COMM_WORLD, &sends[slot]);
+        sent[slot] = random;
+        MPI_Isend(&sent[slot], 1, MPI_UINT64_T, other_rank(random), 0, MPI_COMM_WORLD, &sends[slot]);
         if (i % 16 == 0) take();
     }
     while (coming > 0) take();
@@ -142,8 +142,8 @@ void by_messages(long items, Draw draw) {
 /// The same random numbers and nothing else, to be subtracted.
 void by_nothing(long items, Draw draw) {
     for (long i = 0; i < items; ++i) {
-        const uint64_t drawn = draw();
-        sum += drawn + static_cast<uint64_t>(other_rank(drawn));
+        const uint64_t random = draw();
+        sum += random + static_cast<uint64_t>(other_rank(random));
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Seconds per message of single messages, streams and mesh streams: `shapes PATTERN K BUCKET DIMENSIONS...`, with PATTERN
 // ring or all-to-all, K messages per pair, and DIMENSIONS 0 for single messages, below 0 for a mesh that is numbered by rank,
-// not laid along nodes, extents such as 4x8x16 for one that is numbered by place, and auto for one that is chosen when it has
+// not aligned with nodes, extents such as 4x8x16 for one that is numbered by place, and auto for one that is chosen when it has
 // seen a phase. Rank 0 prints JSON: until the last message is delivered on any rank, and until all ranks know it.
 #include <mpi.h>
 #include <stdbool.h>
@@ -110,13 +110,13 @@ static int* number_by_rank(void) {
     return numbered;
 }
 
-enum { chosen = 100 };  // a way, beside numbers of dimensions
+enum { chosen = 100 };  // a way; others are numbers of dimensions
 
-static void measure(const char* pattern, int k, int bucket, const char* asked) {
+static void measure(const char* pattern, int k, int bucket, const char* shape) {
     int extents[4];
-    const int given = sscanf(asked, "%dx%dx%dx%d", &extents[0], &extents[1], &extents[2], &extents[3]);
+    const int given = sscanf(shape, "%dx%dx%dx%d", &extents[0], &extents[1], &extents[2], &extents[3]);
     const bool is_by_place = given > 1;
-    const int way = strcmp(asked, "auto") == 0 ? chosen : is_by_place ? given : atoi(asked);
+    const int way = strcmp(shape, "auto") == 0 ? chosen : is_by_place ? given : atoi(shape);
     const int dimensions = way == chosen ? TOPOLOOM_STREAM_AUTO : abs(way);
     int* numbered = is_by_place ? number_by_place() : number_by_rank();
     const topoloom_stream_options options = {

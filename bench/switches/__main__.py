@@ -22,14 +22,14 @@ from topoloom.support.units import format_bytes, format_seconds
 MARKS = "<!-- bench-switches: begin -->", "<!-- bench-switches: end -->"
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser("switches", description=__doc__)
     parser.add_argument("--only", choices=STUDIES, help="only this study")
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="write the tables to this folder"
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     if args.only and args.docs:
         parser.error("--docs needs all studies; leave out --only")
     text = ""

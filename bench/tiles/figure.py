@@ -62,8 +62,8 @@ def draw(file: Path) -> None:
             panel.set(xlim=(-0.1, EXTENTS[1] + 0.1), ylim=(EXTENTS[0] + 0.1, -0.1))
             panel.set_aspect("equal")
             panel.set_axis_off()
-        kept = {"metadata": {"Date": None}} if file.suffix == ".svg" else {"dpi": 110}
-        picture.savefig(file, facecolor="w", **kept)
+        extra = {"metadata": {"Date": None}} if file.suffix == ".svg" else {"dpi": 110}
+        picture.savefig(file, facecolor="w", **extra)
         pyplot.close(picture)
 
 

@@ -25,7 +25,7 @@ MARKS = "<!-- bench-validation: begin -->", "<!-- bench-validation: end -->"
 PACKET_MARKS = "<!-- bench-packets: begin -->", "<!-- bench-packets: end -->"
 
 
-def options(given: Sequence[str] | None = None) -> argparse.Namespace:
+def options(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser("validation", description=__doc__)
     parser.add_argument(
@@ -51,7 +51,7 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
         metavar="FOLDER",
         help="write table and picture to this folder",
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     args.cases = [
         (machine, pattern)
         for machine, pattern in product(MACHINES, PATTERNS)
@@ -62,9 +62,9 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
     return args
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line."""
-    args = options(given)
+    args = options(argv)
     OUT.mkdir(parents=True, exist_ok=True)
     if args.switches:
         _switches(args)

@@ -101,8 +101,8 @@ def placements(phases: list[CommGraph], allocation: Allocation) -> Iterator[Plac
         ).placement
         yield Placed(f"{_BEST}, {objective}", best)
     for seed in _SEEDS:
-        drawn = place(graph, allocation, "random", seed=seed, threads=1).placement
-        yield Placed(f"random {seed}", drawn)
+        placement = place(graph, allocation, "random", seed=seed, threads=1).placement
+        yield Placed(f"random {seed}", placement)
         for share in _SHARES:
             name = f"{share:.0%} shuffled {seed}"
             yield Placed(name, _shuffled(best, allocation, share, seed))
@@ -120,6 +120,6 @@ def _shuffled(
     slots = np.asarray(placement.slots)
     line = np.concatenate([slots, np.setdiff1d(allocation.slots, slots)])
     random = np.random.default_rng(seed)
-    drawn = random.permutation(len(line))[: max(2, round(share * len(line)))]
-    line[drawn] = line[np.roll(drawn, 1)]
+    chosen = random.permutation(len(line))[: max(2, round(share * len(line)))]
+    line[chosen] = line[np.roll(chosen, 1)]
     return Placement(allocation, line[: len(slots)])

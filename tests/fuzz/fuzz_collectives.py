@@ -38,7 +38,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=100_000, help="for each MPI")
     parser.add_argument("--only", metavar="MPI", help="openmpi, mpich or openmpi5")
     parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
+    args = parser.parse_args()
     from mpis import MPIS
     from several_hosts import allow_root, share_cores
 
@@ -46,9 +46,9 @@ def main() -> int:
     share_cores()
     wrong = 0
     for mpi in MPIS:
-        if given.only in (None, mpi.name):
+        if args.only in (None, mpi.name):
             with tempfile.TemporaryDirectory() as folder:
-                wrong += _fuzz(mpi, Path(folder), given.cases, given.seed)
+                wrong += _fuzz(mpi, Path(folder), args.cases, args.seed)
     return 1 if wrong else 0
 
 

@@ -38,13 +38,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=600, help="for all targets")
     parser.add_argument("--only", nargs="+", metavar="TARGET", help="these targets")
     parser.add_argument("--child", metavar="TARGET", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.child:
-        return _child(given.child, given.seconds)
+    args = parser.parse_args()
+    if args.child:
+        return _child(args.child, args.seconds)
     from fuzz_targets import TARGETS
 
-    names = given.only or list(TARGETS)
-    share = max(1, given.seconds // len(names))
+    names = args.only or list(TARGETS)
+    share = max(1, args.seconds // len(names))
     failed = [name for name in names if not _run(name, share)]
     outcome = f"failed: {', '.join(failed)}" if failed else "all well"
     print(f"{len(names)} targets, {share} s each; {outcome}")

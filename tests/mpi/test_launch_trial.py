@@ -53,7 +53,7 @@ def test_signals_end_the_trial(
 def test_a_waiting_trial_is_reported(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(trial, "_SECONDS_TO_TELL", 0)
+    monkeypatch.setattr(trial, "_SECONDS_TO_WARNING", 0)
     assert trial.check_launch(Launch(["sleep", "0.5"])) is None
     [line] = caplog.messages
     assert line.startswith("topoloom: sleep has not ended a job that does nothing")

@@ -125,9 +125,9 @@ def test_plans_are_drawn(topoloom: Command) -> None:
     topoloom("balance", "loads.csv", "--figure", "line.svg")
     for machine in ("mesh:8", "torus:2x4", "fattree:4:4", "dragonfly:3x2,nodes=2"):
         words = ["balance", "loads.csv", "--machine", machine, "--figure", "on.svg"]
-        drawn = topoloom(*words)
-        assert (drawn.status, drawn.err) == (0, "")
-        assert "written  on.svg" in drawn.out
+        done = topoloom(*words)
+        assert (done.status, done.err) == (0, "")
+        assert "written  on.svg" in done.out
         assert Path("on.svg").read_text() != Path("line.svg").read_text()
     write([1] * 5000, "many.csv")
     refused = topoloom("balance", "many.csv", "--figure", "many.svg")

@@ -120,9 +120,9 @@ def test_few_large_tasks_are_packed_within_the_limit(topoloom: Command) -> None:
 
 def test_unequal_tasks_are_drawn(topoloom: Command) -> None:
     write(TASKS)
-    drawn = topoloom("balance", "tasks.csv", "--figure", "line.svg")
-    assert (drawn.status, drawn.err) == (0, "")
-    assert "written  line.svg" in drawn.out
+    done = topoloom("balance", "tasks.csv", "--figure", "line.svg")
+    assert (done.status, done.err) == (0, "")
+    assert "written  line.svg" in done.out
     topoloom("balance", "tasks.csv", "-m", "mesh:2", "--figure", "mesh.svg")
     assert Path("mesh.svg").read_text() != Path("line.svg").read_text()
     assert topoloom("balance", "tasks.csv", "-n", "1").out == ""

@@ -205,8 +205,8 @@ def test_components_have_different_colors(topoloom: Command) -> None:
     topoloom("pattern", "ring", "--ranks", 2, "-o", "p.npz")
     Path("two.txt").write_text("0\n1\n40\n41\n")
     for nodes, name in (("n[0-3]", "one.png"), ("two.txt", "two.png")):
-        drawn = topoloom("allocate", "-m", "mesh:8x8", "-a", nodes, "--figure", name)
-        assert drawn.status == 0, drawn.err
+        done = topoloom("allocate", "-m", "mesh:8x8", "-a", nodes, "--figure", name)
+        assert done.status == 0, done.err
     blue = np.array([0x00, 0x72, 0xB2]) / 255
     red = np.array([0xD5, 0x5E, 0x00]) / 255
 

@@ -71,10 +71,10 @@ def test_a_comparison_is_drawn_with_all_of_its_mappers(
     words = ["-m", machine, "--mappers", ",".join(mappers), "--figure", "f.svg"]
     found = files("compare", "p.npz", *words, "--json").json
     assert found["figure"] == "f.svg"
-    drawn = Path("f.svg").read_text()
+    picture = Path("f.svg").read_text()
     names = [f"{m} (best)" if m == found["best"] else m for m in ["block", *mappers]]
     for text in (*names, "hop-bytes", "congestion", "bytes between nodes", "search"):
-        assert f">{text}</text>" in drawn
-    assert (">predicted time</text>" in drawn) == ("bandwidth" in machine)
+        assert f">{text}</text>" in picture
+    assert (">predicted time</text>" in picture) == ("bandwidth" in machine)
     for result in found["results"]:
-        assert f">{result['hop_bytes']:,}</text>" in drawn
+        assert f">{result['hop_bytes']:,}</text>" in picture

@@ -145,12 +145,10 @@ def test_cpu_time_does_not_exceed_the_total_time(topoloom: Command) -> None:
 
 def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
     words = ["collective", "bcast", "-n", 8, "--model", "hdr"]
-    drawn = topoloom(
-        *words, "--figure", "t.svg", "--over", "ranks", "--rounds", "r.svg"
-    )
-    assert (drawn.status, drawn.err) == (0, "")
+    done = topoloom(*words, "--figure", "t.svg", "--over", "ranks", "--rounds", "r.svg")
+    assert (done.status, done.err) == (0, "")
     for file in ("t.svg", "r.svg"):
-        assert f"written  {file}" in drawn.out
+        assert f"written  {file}" in done.out
         assert Path(file).read_text().rstrip().endswith("</svg>")
 
 

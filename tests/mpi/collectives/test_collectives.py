@@ -48,12 +48,12 @@ def cases(request: pytest.FixtureRequest) -> Cases:
     return Cases(mpi, with_collectives(mpi, source))
 
 
-@pytest.mark.parametrize("drawn", [20, pytest.param(60, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [20, pytest.param(60, marks=pytest.mark.full)])
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7, 8])
 def test_the_chosen_schedule_gives_the_results_of_mpi(
-    cases: Cases, ranks: int, drawn: int
+    cases: Cases, ranks: int, count: int
 ) -> None:
-    assert "\n0 failures" in "\n" + cases.run(ranks, ranks, drawn)
+    assert "\n0 failures" in "\n" + cases.run(ranks, ranks, count)
 
 
 @pytest.mark.every_mpi

@@ -31,7 +31,7 @@ def started(mpi: Mpi) -> Path:
 def test_results_equal_those_of_blocking_calls(
     mpi: Mpi, setting: str, started: Path
 ) -> None:
-    done = run(mpi, f"{setting};progress=1", started, "multiple", "drawn", 60)
+    done = run(mpi, f"{setting};progress=1", started, "multiple", "random", 60)
     assert answers(done) == ["0 wrong, ours"]
 
 

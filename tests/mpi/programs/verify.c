@@ -3,17 +3,17 @@
 #include <topoloom_verify.h>
 
 int main(int count, char** words) {
-    MPI_Comm asked;
+    MPI_Comm comm;
     int rank;
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (count > 2)
-        MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, 1 - rank, 0, &asked);
+        MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, 1 - rank, 0, &comm);
     else
-        MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &asked);
-    const int elsewhere = topoloom_verify(asked, words[1], stdout);
+        MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
+    const int elsewhere = topoloom_verify(comm, words[1], stdout);
     if (rank == 0) printf("elsewhere %d\n", elsewhere);
-    MPI_Comm_free(&asked);
+    MPI_Comm_free(&comm);
     MPI_Finalize();
     return 0;
 }

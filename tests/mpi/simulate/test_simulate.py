@@ -84,7 +84,7 @@ def test_a_distant_flow_gets_an_equal_share_of_a_link(
     line = f"graph:3:0-1@1GB/s,1-2@500MB/s,latency=1us{FREE}"
     both = [(0, 1), (0, 2)]
     assert seconds(line, both) == pytest.approx(2e-3, rel=2e-3)
-    monkeypatch.setattr(smpi, "FAR", 0.0)
+    monkeypatch.setattr(smpi, "EXTRA_LATENCY", 0.0)
     assert seconds(line, both) == pytest.approx(2.5e-3, rel=1e-2)
 
 

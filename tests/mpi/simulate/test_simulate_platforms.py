@@ -40,7 +40,7 @@ def test_our_routes_take_as_long_as_those_of_a_simgrid_cluster(
     nodes = placement.slots.tolist()
     cluster = write_simgrid_platform(machine)
     assert "<cluster" in cluster
-    monkeypatch.setattr(smpi, "FAR", 0.0)
+    monkeypatch.setattr(smpi, "EXTRA_LATENCY", 0.0)
     ours = simulate(machine, nodes, [pattern]).seconds
     monkeypatch.setattr(smpi, "write_routes", lambda *_: cluster)
     monkeypatch.setattr(smpi, "host_name", lambda rank: f"node-{nodes[rank]}.topoloom")
@@ -57,7 +57,7 @@ def test_simgrid_reads_platforms_that_list_all_routes(
     platform = write_simgrid_platform(machine)
     assert "<cluster" not in platform
     pattern = graph(16, list(combinations(range(16), 2)))
-    monkeypatch.setattr(smpi, "FAR", 0.0)
+    monkeypatch.setattr(smpi, "EXTRA_LATENCY", 0.0)
     ours = simulate(machine, list(range(16)), [pattern]).seconds
     monkeypatch.setattr(smpi, "write_routes", lambda *_: platform)
     monkeypatch.setattr(smpi, "host_name", lambda rank: f"node-{rank}.topoloom")
@@ -71,7 +71,7 @@ def test_the_replayed_trace_takes_as_long_as_a_real_mpi_program(
     machine = Machine(f"torus:2x4,{LINKS}{FREE}")
     nodes = [3, 0, 6, 1, 7, 2, 5, 4]
     ring = [(rank, (rank + step) % 8) for rank in range(8) for step in (1, 7)]
-    monkeypatch.setattr(smpi, "FAR", 0.0)
+    monkeypatch.setattr(smpi, "EXTRA_LATENCY", 0.0)
     (replayed,) = simulate(machine, nodes, [graph(8, ring)]).seconds
     at = np.array(nodes)
     ways = smpi.find_links(machine, at, split_into_rounds(graph(8, ring)))

@@ -41,26 +41,28 @@ _ALLOWED_IN_PYTHON = (Error, TypeError, OSError, MemoryError)
 _PACKAGE = Path(topoloom.__file__).parent
 
 
-def make(function: Function, drawn: ArgumentSource) -> tuple[list[Any], dict[str, Any]]:
+def make(
+    function: Function, source: ArgumentSource
+) -> tuple[list[Any], dict[str, Any]]:
     """Draw the arguments of a call."""
     args: list[Any] = []
     names: dict[str, Any] = {}
     if function.owner is not None:
-        args.append(_self(function.owner, drawn))
-    fitting = drawn.scenario(function.name) if drawn.rng.random() < 0.7 else {}
+        args.append(_self(function.owner, source))
+    fitting = source.scenario(function.name) if source.rng.random() < 0.7 else {}
     if function.owner in fitting:
         args[0] = fitting[function.owner]
     leave_rest = False
     for parameter in function.parameters:
         limits = parameter.name in LIMITS  # else a search may take long
-        if parameter.has_default and not limits and drawn.rng.random() < 0.6:
+        if parameter.has_default and not limits and source.rng.random() < 0.6:
             leave_rest = True
             continue
-        value = drawn.argument(parameter)
-        if parameter.name in fitting and drawn.rng.random() < 0.92:
+        value = source.argument(parameter)
+        if parameter.name in fitting and source.rng.random() < 0.92:
             value = fitting[parameter.name]
         if parameter.name == "seconds" and not isinstance(value, float):
-            value = drawn.rng.choice((0.01, 0.02, -1, math.nan, "x"))
+            value = source.rng.choice((0.01, 0.02, -1, math.nan, "x"))
         if parameter.name == "most" and isinstance(value, int):
             value = min(
                 value, 5000
@@ -69,18 +71,18 @@ def make(function: Function, drawn: ArgumentSource) -> tuple[list[Any], dict[str
             names[parameter.name] = value
         else:
             args.append(value)
-    if drawn.rng.random() < 0.01:
-        args.append(drawn.anything())
-    if drawn.rng.random() < 0.01:
+    if source.rng.random() < 0.01:
+        args.append(source.anything())
+    if source.rng.random() < 0.01:
         names["surprise"] = 1
     return args, names
 
 
-def _self(owner: str, drawn: ArgumentSource) -> Any:
-    if drawn.rng.random() < 0.01:
+def _self(owner: str, source: ArgumentSource) -> Any:
+    if source.rng.random() < 0.01:
         kind = getattr(_core, owner)
         return kind.__new__(kind)
-    return drawn.rng.choice(drawn.pools[owner])
+    return source.rng.choice(source.pools[owner])
 
 
 def ending(
@@ -134,8 +136,8 @@ def run(calls: int, seed: int, only: str | None = None) -> int:
     """Make this many calls; print failures, and count other outcomes."""
     warnings.simplefilter("ignore")  # nanobind's of objects that nobody initialized
     functions = [f for f in public_functions() if only in (None, f.name)]
-    drawn = ArgumentSource(seed)
-    missing = {f.owner for f in functions if f.owner} - drawn.pools.keys()
+    source = ArgumentSource(seed)
+    missing = {f.owner for f in functions if f.owner} - source.pools.keys()
     assert not missing, f"no objects of {missing} to call"
     bad: Counter[str] = Counter()
     ends: Counter[str] = Counter()
@@ -143,8 +145,8 @@ def run(calls: int, seed: int, only: str | None = None) -> int:
     longest = (0.0, "")
     with Path("last-call.txt").open("w+") as last:
         for _ in range(calls):
-            function = drawn.rng.choice(functions)
-            args, names = make(function, drawn)
+            function = source.rng.choice(functions)
+            args, names = make(function, source)
             text = shown(function, args, names)
             last.seek(0)
             last.write(text)
@@ -176,6 +178,6 @@ if __name__ == "__main__":
     parser.add_argument("--calls", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", metavar="FUNCTION")
-    given = parser.parse_args()
+    args = parser.parse_args()
     os.chdir(tempfile.mkdtemp())
-    sys.exit(run(given.calls, given.seed, given.only))
+    sys.exit(run(args.calls, args.seed, args.only))

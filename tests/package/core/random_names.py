@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from random_arguments import ArgumentSource
 
 
-def _mapper(drawn: ArgumentSource) -> str:
+def _mapper(source: ArgumentSource) -> str:
     names = [one["name"] for one in _core.mappers()]
-    return drawn.rng.choice(
-        ("auto", "block", f"block,{drawn.rng.choice(names)}", *names)
+    return source.rng.choice(
+        ("auto", "block", f"block,{source.rng.choice(names)}", *names)
     )
 
 
-def _traffic(drawn: ArgumentSource) -> Any:
-    rng = drawn.rng
+def _traffic(source: ArgumentSource) -> Any:
+    rng = source.rng
     axes = [rng.randrange(3) for _ in range(rng.randrange(3))]
     return (
         axes,
@@ -33,7 +33,7 @@ def _traffic(drawn: ArgumentSource) -> Any:
 
 
 def _one_of(*values: Any) -> Callable[[ArgumentSource], Any]:
-    return lambda drawn: drawn.rng.choice(values)
+    return lambda source: source.rng.choice(values)
 
 
 BY_NAME: dict[str, Callable[[ArgumentSource], Any]] = {

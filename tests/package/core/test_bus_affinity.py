@@ -97,13 +97,13 @@ def test_named_affinities_are_mappers() -> None:
     for name, _, elements in named_affinities():
         found = place(graph, CELL, mapper=f"affinity(named={name})").placement
         assert found.slots.tolist() == stations[list(elements)].tolist()
-    drawn = [
+    threads = [
         place(graph, CELL, mapper="affinity(named=random)", seed=seed).placement.slots
         for seed in (1, 1, 2)
     ]
-    assert sorted(drawn[0].tolist()) == sorted(stations.tolist())
-    assert (drawn[0] == drawn[1]).all()
-    assert (drawn[0] != drawn[2]).any()
+    assert sorted(threads[0].tolist()) == sorted(stations.tolist())
+    assert (threads[0] == threads[1]).all()
+    assert (threads[0] != threads[2]).any()
 
 
 def test_a_message_is_as_fast_in_any_affinity_as_between_the_same_stations() -> None:

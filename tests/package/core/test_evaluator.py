@@ -99,25 +99,25 @@ class RandomCase:
 def test_values_and_gains_equal_those_of_the_changed_placements(
     text: str, objective: str, shared: bool
 ) -> None:
-    drawn = RandomCase(text, objective, shared)
-    random, evaluator = drawn.random, drawn.evaluator()
-    slots = drawn.placement.slots.tolist()
+    case = RandomCase(text, objective, shared)
+    random, evaluator = case.random, case.evaluator()
+    slots = case.placement.slots.tolist()
     for _ in range(6):
         value = evaluator.value
-        assert value == drawn.value(slots)
-        a, b = random.choices(range(drawn.ranks), k=2)
-        swapped = drawn.swapped(slots, a, b)
-        assert evaluator.gain_of_swap(a, b) == value - drawn.value(swapped)
-        to = random.choice(drawn.free(slots))
+        assert value == case.value(slots)
+        a, b = random.choices(range(case.ranks), k=2)
+        swapped = case.swapped(slots, a, b)
+        assert evaluator.gain_of_swap(a, b) == value - case.value(swapped)
+        to = random.choice(case.free(slots))
         moved = [to if rank == a else slot for rank, slot in enumerate(slots)]
-        assert evaluator.gain_of_move(a, to) == value - drawn.value(moved)
+        assert evaluator.gain_of_move(a, to) == value - case.value(moved)
         assert (evaluator.value, evaluator.placement.slots.tolist()) == (value, slots)
         changed = random.choice((swapped, moved))
         if changed is swapped:
             evaluator.swap(a, b)
         else:
             evaluator.move(a, to)
-        assert evaluator.value == drawn.value(changed)
+        assert evaluator.value == case.value(changed)
         assert evaluator.placement.slots.tolist() == changed
         if random.random() < 0.5:
             evaluator.undo()
@@ -130,15 +130,15 @@ def test_values_and_gains_equal_those_of_the_changed_placements(
 def test_gains_of_many_candidates_equal_those_of_each(
     text: str, objective: str, shared: bool
 ) -> None:
-    drawn = RandomCase(text, objective, shared)
-    evaluator = drawn.evaluator()
-    ranks = np.arange(drawn.ranks)
-    others = drawn.random.choices(ranks, k=drawn.ranks)
+    case = RandomCase(text, objective, shared)
+    evaluator = case.evaluator()
+    ranks = np.arange(case.ranks)
+    others = case.random.choices(ranks, k=case.ranks)
     each = [evaluator.gain_of_swap(a, b) for a, b in enumerate(others)]
     assert evaluator.gain_of_swap(ranks, others).tolist() == each
     to_first = [evaluator.gain_of_swap(0, b) for b in ranks]
     assert evaluator.gain_of_swap(0, ranks).tolist() == to_first
-    free = drawn.free(drawn.placement.slots.tolist())
+    free = case.free(case.placement.slots.tolist())
     moves = [evaluator.gain_of_move(1, slot) for slot in free]
     assert evaluator.gain_of_move(1, free).tolist() == moves
     assert evaluator.gain_of_move([], []).tolist() == []

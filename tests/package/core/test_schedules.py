@@ -159,15 +159,15 @@ def test_the_search_stops_on_request() -> None:
 
 
 def test_drawings_of_rounds_are_reproducible(tmp_path: Path) -> None:
-    drawn = [tmp_path / "a.svg", tmp_path / "b.svg"]
+    pictures = [tmp_path / "a.svg", tmp_path / "b.svg"]
     schedules = [
         (Call("scatter", 4, 1024), "binomial"),
         (Call("all-to-all", 3, 8), "bruck"),
         (Call("barrier", 4, 0), "dissemination"),
     ]
-    for path in drawn:
+    for path in pictures:
         draw_rounds(path, schedules)
-    assert drawn[0].read_bytes() == drawn[1].read_bytes()
+    assert pictures[0].read_bytes() == pictures[1].read_bytes()
 
 
 @pytest.mark.parametrize(

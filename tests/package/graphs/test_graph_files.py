@@ -86,9 +86,9 @@ def test_files_of_scipy_are_read(layout: str, kind: Any, tmp_path: Path) -> None
 )
 def test_any_graph_survives_a_round_trip_through_a_file(
     tmp_path_factory: pytest.TempPathFactory,
-    drawn: tuple[int, list[tuple[int, int, int]]],
+    messages: tuple[int, list[tuple[int, int, int]]],
 ) -> None:
-    count, listed = drawn
+    count, listed = messages
     columns = [np.array([edge[i] for edge in listed], dtype=np.int64) for i in range(3)]
     graph = CommGraph.from_edges(
         count, columns[0].astype(np.uint32), columns[1].astype(np.uint32), columns[2]

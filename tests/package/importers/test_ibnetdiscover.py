@@ -114,9 +114,9 @@ def replaced(old: str, new: str) -> str:
 
 def without(start: str) -> str:
     lines = CAPTURE.splitlines(keepends=True)
-    kept = [line for line in lines if not line.startswith(start)]
-    assert len(kept) == len(lines) - 1
-    return "".join(kept)
+    lines_left = [line for line in lines if not line.startswith(start)]
+    assert len(lines_left) == len(lines) - 1
+    return "".join(lines_left)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from topoloom.tasks.verified_run import run_verified, start_verify_agent
 HEAD = "# topoloom-verify 1: rank host cpus cpu verdict\n"
 
 
-def placed(host: str) -> HostPlacement:
+def make_placement(host: str) -> HostPlacement:
     return host_placement(Machine("mesh:1+node:2"), [0], [0, 1], [host])
 
 
@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def agent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[VerifyAgent]:
     """Make an agent whose reports the test writes."""
     monkeypatch.setattr(verify_agent, "build_shim", lambda *_, **__: Path("none.so"))
-    made = VerifyAgent(placed("n1"), ["mpirun.mpich", "-n", "2", "./app"])
+    made = VerifyAgent(make_placement("n1"), ["mpirun.mpich", "-n", "2", "./app"])
     yield made
     made.close()
 
@@ -68,11 +68,11 @@ def test_a_report_is_read_once(
     reads: list[Path] = []
     read = verify_agent.read_report
 
-    def counted(file: Path, placed: HostPlacement) -> AffinityReport:
+    def count_reads(file: Path, placement: HostPlacement) -> AffinityReport:
         reads.append(file)
-        return read(file, placed)
+        return read(file, placement)
 
-    monkeypatch.setattr(verify_agent, "read_report", counted)
+    monkeypatch.setattr(verify_agent, "read_report", count_reads)
     with agent.reporting(lambda _: None):
         expected = [report("n1-1", 2)]
     with agent.reporting(lambda _: None):
@@ -109,12 +109,12 @@ def test_without_a_cache_the_program_runs_without_verification(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nope")
     command = ["mpirun.mpich", "-n", "2", "true"]
-    with start_verify_agent(placed("n1"), command, None, renumber=False) as why:
+    with start_verify_agent(make_placement("n1"), command, None, renumber=False) as why:
         assert isinstance(why, str)
         assert "cannot write into /proc/nope/topoloom: " in why
     with (
         pytest.raises(Error, match="XDG_CACHE_HOME"),
-        start_verify_agent(placed("n1"), command, None, renumber=True),
+        start_verify_agent(make_placement("n1"), command, None, renumber=True),
     ):
         pass
 

@@ -181,9 +181,9 @@ ORDERS = [
 ]
 
 
-def make_samples(drawn: list[tuple[int, int, int, int]]) -> ProbeSamples:
+def make_samples(orders: list[tuple[int, int, int, int]]) -> ProbeSamples:
     samples = ProbeSamples([RankPlace("a", "", "MPI")] * 10, list(ORDERS))
-    for order, first, second, count in drawn:
+    for order, first, second, count in orders:
         asked = ORDERS[order]
         kind = asked.kind or asked.how
         size = asked.sizes[0] if asked.sizes else 0
@@ -196,27 +196,27 @@ def make_samples(drawn: list[tuple[int, int, int, int]]) -> ProbeSamples:
 
 @given(exchanges, st.data())
 def test_exchanges_are_kept_in_order(
-    drawn: list[tuple[int, int, int, int]], data: st.DataObject
+    orders: list[tuple[int, int, int, int]], data: st.DataObject
 ) -> None:
-    found = make_samples(drawn).exchanges
-    assert [(e.order, e.first, e.second, len(e.seconds)) for e in found] == drawn
+    found = make_samples(orders).exchanges
+    assert [(e.order, e.first, e.second, len(e.seconds)) for e in found] == orders
     assert [e.median for e in found] == found.medians.tolist()
-    begin = data.draw(st.integers(-len(drawn), len(drawn)))
+    begin = data.draw(st.integers(-len(orders), len(orders)))
     some = found[begin:]
-    assert [e.first for e in some] == [each[1] for each in drawn[begin:]]
-    assert some.counts.tolist() == [each[3] for each in drawn[begin:]]
+    assert [e.first for e in some] == [each[1] for each in orders[begin:]]
+    assert some.counts.tolist() == [each[3] for each in orders[begin:]]
     ones = found.of_orders([1])
-    assert [e.second for e in ones] == [each[2] for each in drawn if each[0] == 1]
-    assert found[-1].order == drawn[-1][0]
+    assert [e.second for e in ones] == [each[2] for each in orders if each[0] == 1]
+    assert found[-1].order == orders[-1][0]
     assert len(some.seconds) == some.counts.sum()
 
 
 @given(exchanges)
 def test_samples_are_read_back_from_files(
-    tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[int, int, int, int]]
+    tmp_path_factory: pytest.TempPathFactory, orders: list[tuple[int, int, int, int]]
 ) -> None:
     file = tmp_path_factory.mktemp("samples") / "m.npz"
-    samples = make_samples(drawn)
+    samples = make_samples(orders)
     save_samples(file, samples, np.eye(10))
     read = load_samples(file)
     assert (read.places, read.orders) == (samples.places, samples.orders)

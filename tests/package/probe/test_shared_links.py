@@ -40,8 +40,8 @@ def test_rounds_of_a_power_of_two_are_close_to_the_fewest():
 
 
 @given(st.sets(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30))
-def test_every_two_links_of_a_graph_are_loaded_together_once(drawn):
-    links = sorted({(min(p), max(p)) for p in drawn if p[0] != p[1]})
+def test_every_two_links_of_a_graph_are_loaded_together_once(pairs):
+    links = sorted({(min(p), max(p)) for p in pairs if p[0] != p[1]})
     assert pairs_that_meet(choose_meetings(links)) == disjoint(links)
 
 
@@ -87,8 +87,10 @@ def test_two_pairs_that_share_a_link_are_the_first_candidates(seed, noise):
 
 def test_single_samples_with_much_noise_rarely_hide_a_shared_link():
     # A sample three deviations below its mean looks as one of a pair alone.
-    drawn = [two_pairs(seed, 0.1) for seed in range(100)]
-    found = [pair in find_conflicts(met.find_slowed_pairs(), 3) for pair, met in drawn]
+    samples = [two_pairs(seed, 0.1) for seed in range(100)]
+    found = [
+        pair in find_conflicts(met.find_slowed_pairs(), 3) for pair, met in samples
+    ]
     assert sum(found) >= 99
 
 

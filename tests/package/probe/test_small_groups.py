@@ -75,10 +75,10 @@ def test_equal_hosts_are_not_split(things: int, error: float) -> None:
 
 def test_one_slow_link_makes_no_group() -> None:
     for seed in range(20):
-        drawn = known(np.zeros(5, np.int64), 0, 0.015, seed)
-        drawn.times[1, 3] += 0.25
-        drawn.times[3, 1] += 0.25
-        cut = find_best_cut(drawn, np.arange(5), LEAST, P)
+        samples = known(np.zeros(5, np.int64), 0, 0.015, seed)
+        samples.times[1, 3] += 0.25
+        samples.times[3, 1] += 0.25
+        cut = find_best_cut(samples, np.arange(5), LEAST, P)
         assert cut is None or not cut.sure
 
 
@@ -88,11 +88,11 @@ def test_random_outliers_make_no_groups(
 ) -> None:
     """Other programs on the hosts made them long, for longer than was measured."""
     for seed in range(20):
-        drawn = known(np.zeros(5, np.int64), 0, 0.01, seed)
+        samples = known(np.zeros(5, np.int64), 0, 0.01, seed)
         for a, b in far:
-            drawn.times[a, b] += 0.2
-            drawn.times[b, a] += 0.2
-        cut = find_best_cut(drawn, np.arange(5), LEAST, P)
+            samples.times[a, b] += 0.2
+            samples.times[b, a] += 0.2
+        cut = find_best_cut(samples, np.arange(5), LEAST, P)
         assert cut is None or not cut.sure
 
 

@@ -180,7 +180,7 @@ def test_contributors_of_a_link_equal_those_of_judge() -> None:
 def test_a_matrix_that_is_too_large_is_coarsened(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("topoloom.report.data.MAX_LETTERS", 3_200)
+    monkeypatch.setattr("topoloom.report.data.MAX_CHARACTERS", 3_200)
     report = make_report()
     facts, arrays = unpacked(report)
     for index, view in enumerate(facts["views"]):
@@ -234,10 +234,10 @@ def test_the_histogram_counts_every_link_once() -> None:
     report = make_report()
     by = choose_load_unit(report.machine)
     busy = [by.compute_loads(view.judgement) for view in report.views]
-    drawn = make_histogram((busy[0], busy[1]), ["a", "b"], by)
+    shown = make_histogram((busy[0], busy[1]), ["a", "b"], by)
     for view in (0, 1):
-        counted = sum(row[1 + view] for row in drawn.rows)
-        assert counted + drawn.idle[view] == drawn.links == report.machine.link_count
+        counted = sum(row[1 + view] for row in shown.rows)
+        assert counted + shown.idle[view] == shown.links == report.machine.link_count
 
 
 def test_the_heaviest_pairs_come_first_with_their_hops() -> None:

@@ -117,31 +117,31 @@ def found_in(table: dict[str, Any], ranks: int, size: int) -> str:
 def test_a_decision_table_has_the_choices_of_the_library(
     seed: int, tmp_path: Path
 ) -> None:
-    drawn = RandomJob(seed, tmp_path)
-    if drawn.slots is None:
-        drawn.ranks = 1 << drawn.ranks.bit_length() - 1
-        drawn.call = drawn.call._replace(ranks=drawn.ranks)
-    ranked = rank_collective(drawn.call, CollectivePlatform(drawn.model, drawn.slots))
+    job = RandomJob(seed, tmp_path)
+    if job.slots is None:
+        job.ranks = 1 << job.ranks.bit_length() - 1
+        job.call = job.call._replace(ranks=job.ranks)
+    ranked = rank_collective(job.call, CollectivePlatform(job.model, job.slots))
     table = ranked.decisions()
-    library = Library(drawn.ranks, **drawn.texts)
-    reading = Library(drawn.ranks, decisions=json.dumps(table), **drawn.texts)
-    for size in drawn.sizes:
-        chosen = library.choose(drawn.operation, size)
-        assert found_in(table, drawn.ranks, size) == chosen, (size, drawn.call)
-        assert reading.choose(drawn.operation, size) == chosen
+    library = Library(job.ranks, **job.texts)
+    reading = Library(job.ranks, decisions=json.dumps(table), **job.texts)
+    for size in job.sizes:
+        chosen = library.choose(job.operation, size)
+        assert found_in(table, job.ranks, size) == chosen, (size, job.call)
+        assert reading.choose(job.operation, size) == chosen
 
 
 @pytest.mark.parametrize("seed", range(24))
 def test_the_first_of_the_ranking_is_the_choice_of_the_library(
     seed: int, tmp_path: Path
 ) -> None:
-    drawn = RandomJob(seed, tmp_path)
-    library = Library(drawn.ranks, **drawn.texts)
-    for size in drawn.sizes[:4]:
-        standing = Strategy.size_of(drawn.operation, 1 << size.bit_length() >> 1)
-        call = drawn.call._replace(bytes=standing)
-        first = rank_schedules(call, drawn.model, drawn.slots)[0]
-        assert library.choose(drawn.operation, standing) == first.name
+    job = RandomJob(seed, tmp_path)
+    library = Library(job.ranks, **job.texts)
+    for size in job.sizes[:4]:
+        standing = Strategy.size_of(job.operation, 1 << size.bit_length() >> 1)
+        call = job.call._replace(bytes=standing)
+        first = rank_schedules(call, job.model, job.slots)[0]
+        assert library.choose(job.operation, standing) == first.name
 
 
 def test_operations_have_the_numbers_of_the_header() -> None:

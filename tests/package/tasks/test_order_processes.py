@@ -36,8 +36,8 @@ def seconds(found: ProcessOrder) -> list[float]:
 def test_equal_processes_stay_in_the_standard_order(size: int, noise: str) -> None:
     rng = np.random.default_rng(size)
     for root in range(3):
-        drawn = getattr(rng, noise)(size=(size, size))
-        found = order_processes(1e-6 * (1 + 0.1 * drawn), root=root, channels=2)
+        deviations = getattr(rng, noise)(size=(size, size))
+        found = order_processes(1e-6 * (1 + 0.1 * deviations), root=root, channels=2)
         assert found.method == "standard"
         assert found.order == [(root + i) % size for i in range(size)]
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Balances drawn loads of one rank, and again and again those of all: `exchange_cases DRAWS [MACHINE]`. Every task must be once where the plan says, and in order.
+// Balances random loads of one rank, and again and again those of all: `exchange_cases DRAWS [MACHINE]`. Every task must be once where the plan says, and in order.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static struct task made(int origin, int index) {
 /// How many bytes of a sized task there are.
 static long long size_of(int origin, int index) { return (origin * 7 + index * 3) % 11; }
 
-static int drawn(unsigned* seed, int below) {
+static int draw(unsigned* seed, int below) {
     *seed = *seed * 1664525U + 1013904223U;
     return (int)((*seed >> 8) % (unsigned)below);
 }
@@ -110,8 +110,8 @@ static void move_sized(topoloom_plan* plan, const int* plans, const int* before)
 static void draw_and_move(unsigned* seed, MPI_Comm comm, const topoloom_balance_options* options,
                           int* plans) {
     int* before = malloc((size_t)ranks * sizeof *before);
-    const int below = 1 + drawn(seed, most);
-    for (int i = 0; i < ranks; ++i) before[i] = drawn(seed, below);
+    const int below = 1 + draw(seed, most);
+    for (int i = 0; i < ranks; ++i) before[i] = draw(seed, below);
     topoloom_plan* plan = NULL;
     topoloom_balance(comm, before[rank], options, &plan);
     gather_plans(plan, plans);

@@ -57,7 +57,7 @@ enum operation { alltoall, allgather, allreduce, bcast, barrier, scan, operation
 static const char* const operations[] = {"alltoall", "allgather", "allreduce", "bcast", "barrier", "scan"};
 
 /// A call, and what it gets.
-struct drawn {
+struct call {
     enum operation operation;
     int bytes, root;
     topoloom_request request;
@@ -65,12 +65,12 @@ struct drawn {
 };
 
 static MPI_Comm comms[comm_count];
-static struct drawn blocking, late[late_count];
+static struct call blocking, late[late_count];
 static long calls_made, wrong, renewed;
 
 static char of_rank(int r) { return (char)(1 << r % 8); }
 
-static void set_call(struct drawn* call, enum operation operation, int bytes) {
+static void set_call(struct call* call, enum operation operation, int bytes) {
     call->operation = operation;
     call->bytes = bytes;
     call->root = (int)draw((uint64_t)ranks);
@@ -79,12 +79,12 @@ static void set_call(struct drawn* call, enum operation operation, int bytes) {
     if (operation == bcast && rank == call->root) memset(call->out, of_rank(rank), (size_t)bytes);
 }
 
-static void draw_call(struct drawn* call) {
+static void draw_call(struct call* call) {
     const enum operation operation = (enum operation)draw(operation_count);
     set_call(call, operation, (int)(16 + draw(16)) << draw(9));  // the steps between powers of two
 }
 
-static void make_call(struct drawn* call, MPI_Comm comm) {
+static void make_call(struct call* call, MPI_Comm comm) {
     const int bytes = call->bytes;
     char *in = call->in, *out = call->out;
     switch (call->operation) {
@@ -108,7 +108,7 @@ static void make_call(struct drawn* call, MPI_Comm comm) {
     }
 }
 
-static void start_call(struct drawn* call, MPI_Comm comm) {
+static void start_call(struct call* call, MPI_Comm comm) {
     const int bytes = call->bytes;
     char *in = call->in, *out = call->out;
     topoloom_request* request = &call->request;
@@ -133,7 +133,7 @@ static void start_call(struct drawn* call, MPI_Comm comm) {
     }
 }
 
-static void check(const struct drawn* call) {
+static void check(const struct call* call) {
     char all = 0, up_to_here = 0;
     for (int r = 0; r < ranks; ++r) {
         all |= of_rank(r);
@@ -152,18 +152,18 @@ static void check(const struct drawn* call) {
     }
 }
 
-static void end_late(struct drawn* call) {
+static void end_late(struct call* call) {
     if (call->request == TOPOLOOM_REQUEST_NULL) return;
     topoloom_wait(&call->request, MPI_STATUS_IGNORE);
     check(call);
 }
 
-static void begin_late(struct drawn* call, MPI_Comm comm) {
+static void begin_late(struct call* call, MPI_Comm comm) {
     start_call(call, comm);
     ++calls_made;
 }
 
-static void draw_late(struct drawn* call, MPI_Comm comm) {
+static void draw_late(struct call* call, MPI_Comm comm) {
     draw_call(call);
     begin_late(call, comm);
 }
@@ -207,7 +207,7 @@ static void find_splits(MPI_Comm comm) {
 
 /// A communicator that lives for few calls. A rank that waits for the first finds it set up when it starts the second, another
 /// does not; and one waits for another call before it sets it up or frees it, one afterwards.
-static void begin_on_short_lived(struct drawn* first, struct drawn* second, struct drawn* other) {
+static void begin_on_short_lived(struct call* first, struct call* second, struct call* other) {
     const int split = (int)draw((uint64_t)split_count), smallest = splits[split].smallest;
     MPI_Comm comm = MPI_COMM_NULL;
     if (other->request == TOPOLOOM_REQUEST_NULL) draw_late(other, comms[0]);
@@ -243,7 +243,7 @@ static long hash_of_schedules(MPI_Comm comm) {
 }
 
 /// The other call is waited for before, meanwhile or afterwards, as each rank likes.
-static void take_turn(struct drawn* other) {
+static void take_turn(struct call* other) {
     MPI_Comm* comm = &comms[draw(comm_count)];
     if (draw(200) == 0) renew(comm);
     const bool begins = other->request == TOPOLOOM_REQUEST_NULL;
@@ -279,7 +279,7 @@ int main(int argc, char** argv) {
         const int which = (int)draw(late_count);
         take_turn(&late[which]);
         if (draw(10) == 0 && split_count > 0) {
-            struct drawn *first = &late[(which + 1) % late_count], *second = &late[(which + 2) % late_count];
+            struct call *first = &late[(which + 1) % late_count], *second = &late[(which + 2) % late_count];
             end_late(first);
             end_late(second);
             begin_on_short_lived(first, second, &late[which]);

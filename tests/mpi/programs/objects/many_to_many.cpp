@@ -60,16 +60,16 @@ struct Cell : topoloom::Object<Cell> {
 
    private:
     [[nodiscard]] std::uint64_t number() const { return static_cast<std::uint64_t>(index().x) << 20; }
-    void wander(std::uint64_t drawn) {
-        migrate_to(static_cast<int>(drawn % static_cast<std::uint64_t>(scheduler().ranks())));
+    void wander(std::uint64_t random) {
+        migrate_to(static_cast<int>(random % static_cast<std::uint64_t>(scheduler().ranks())));
     }
     void send_some(topoloom::ManyToMany<Cell> exchange, std::uint64_t seed, std::uint64_t part) {
         const std::uint64_t density = 1 + seed % 4;
         for (std::uint64_t to = 0; to < array().size(); ++to) {
-            const std::uint64_t drawn = mix(mix(seed + to) + number() + part);
-            if (drawn % 5 >= density) continue;
-            const std::uint64_t length = drawn % 97 == 0 ? 4000 : drawn % 7;
-            const std::vector<std::uint64_t> values(length, drawn);
+            const std::uint64_t random = mix(mix(seed + to) + number() + part);
+            if (random % 5 >= density) continue;
+            const std::uint64_t length = random % 97 == 0 ? 4000 : random % 7;
+            const std::vector<std::uint64_t> values(length, random);
             const auto from = static_cast<std::uint64_t>(index().x);
             insert<&Cell::take>(exchange, to, from, values);
             array()[to].send<&Cell::take_straight>(from, values);
@@ -98,10 +98,10 @@ bool compare(const std::string& strategy, std::int64_t objects, std::uint64_t ph
         std::vector<topoloom::Index> leave;
         cells.for_each_local([&](Cell& cell) { leave.push_back(cell.index()); });
         for (const topoloom::Index& at : leave) {
-            const std::uint64_t drawn = mix(seed + phase + static_cast<std::uint64_t>(at.x) * 7);
-            if (drawn % 3 == 0)
+            const std::uint64_t random = mix(seed + phase + static_cast<std::uint64_t>(at.x) * 7);
+            if (random % 3 == 0)
                 cells.migrate(at,
-                              static_cast<int>(drawn / 3 % static_cast<std::uint64_t>(scheduler.ranks())));
+                              static_cast<int>(random / 3 % static_cast<std::uint64_t>(scheduler.ranks())));
         }
         if (scheduler.rank() == 0) cells.broadcast<&Cell::begin>(exchange, mix(seed + phase));
         scheduler.run();

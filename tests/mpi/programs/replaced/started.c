@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Non-blocking collectives of MPI. Rank 0 prints how many results were not those of MPI's blocking ones on all ranks, and
 // whether our library sent messages for them.
-// Usage: started single|multiple drawn CALLS | unseen CALLS COUNT | freed | alone | wrong WHAT...
+// Usage: started single|multiple random CALLS | unseen CALLS COUNT | freed | alone | wrong WHAT...
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -25,9 +25,9 @@ int PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag
     return next(buffer, count, type, to, tag, comm, request);
 }
 
-// ---- drawn calls, several under way --------------------------------------------------------------------------------
+// ---- random calls, several under way --------------------------------------------------------------------------------
 
-struct drawn {
+struct random_call {
     int operation, count, root;
     MPI_Op op;
     MPI_Datatype type;
@@ -36,8 +36,8 @@ struct drawn {
     MPI_Request request;
 };
 
-static struct drawn draw_call(void) {
-    struct drawn call = {.operation = (int)draw(operations), .count = (int)draw(most_count)};
+static struct random_call draw_call(void) {
+    struct random_call call = {.operation = (int)draw(operations), .count = (int)draw(most_count)};
     if (draw(8) == 0) call.count = 0;
     call.root = (int)draw((uint64_t)ranks);
     call.op = draw(2) ? MPI_SUM : MPI_MAX;
@@ -66,7 +66,7 @@ static struct drawn draw_call(void) {
 }
 
 /// Starts it where there is a request; else as MPI's own blocking one.
-static int perform(const struct drawn* c, int* out, MPI_Comm comm, MPI_Request* request) {
+static int perform(const struct random_call* c, int* out, MPI_Comm comm, MPI_Request* request) {
 #define EITHER(name, iname, ...) \
     return request == NULL ? PMPI_##name(__VA_ARGS__, comm) : MPI_##iname(__VA_ARGS__, comm, request)
     switch (c->operation) {
@@ -124,11 +124,11 @@ static void wait_for(int count, MPI_Request requests[], int way) {
     }
 }
 
-static int drawn(int calls) {
+static int check_random(int calls) {
     int wrong = 0;
     for (int made = 0; made < calls;) {
         const int count = 1 + (int)draw(most_under_way);
-        struct drawn under_way[most_under_way];
+        struct random_call under_way[most_under_way];
         MPI_Request requests[most_under_way];
         for (int i = 0; i < count; ++i, ++made) {
             under_way[i] = draw_call();
@@ -137,7 +137,7 @@ static int drawn(int calls) {
         if (draw(2)) MPI_Barrier(MPI_COMM_WORLD);
         wait_for(count, requests, (int)((draw(5) + (uint64_t)rank) % 5));
         for (int i = 0; i < count; ++i) {
-            struct drawn* one = &under_way[i];
+            struct random_call* one = &under_way[i];
             perform(one, one->theirs, MPI_COMM_WORLD, NULL);
             wrong += memcmp(one->ours, one->theirs, one->room * sizeof(int)) != 0;
             if (one->type != MPI_INT) MPI_Type_free(&one->type);
@@ -236,7 +236,7 @@ int main(int argc, char** argv) {
         wrong = 0;
         for (int i = 3; i < argc; ++i) wrong = 64 * wrong + error_class_of(argv[i]);
     }
-    if (strcmp(what, "drawn") == 0) wrong = drawn(atoi(argv[3]));
+    if (strcmp(what, "random") == 0) wrong = check_random(atoi(argv[3]));
     if (strcmp(what, "unseen") == 0) wrong = unseen(atoi(argv[3]), atoi(argv[4]));
     if (strcmp(what, "freed") == 0) wrong = freed();
     if (strcmp(what, "alone") == 0) wrong = alone();

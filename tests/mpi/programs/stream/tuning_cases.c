@@ -15,7 +15,7 @@ typedef struct message {
 static int rank, ranks, phase, k;
 static int* next;  // number of the next message, by source
 static long long taken;
-static topoloom_stream asked, answers;
+static topoloom_stream requests, answers;
 static int is_answered;
 
 static void fail(const char* what) {
@@ -49,7 +49,8 @@ static int answer(void* context, const void* items, int count) {
 static void pull_all(void) {
     const void* item = NULL;
     int bytes = 0;
-    for (topoloom_stream_pull(asked, &item, &bytes); item != NULL; topoloom_stream_pull(asked, &item, &bytes))
+    for (topoloom_stream_pull(requests, &item, &bytes); item != NULL;
+         topoloom_stream_pull(requests, &item, &bytes))
         check_message(item);
 }
 
@@ -57,16 +58,16 @@ static void run_phase(int is_pulled) {
     for (int i = 0; i < k * (ranks - 1); ++i) {
         const int target = (rank + 1 + i % (ranks - 1)) % ranks;
         const message one = {rank, target, i / (ranks - 1), phase};
-        while (topoloom_stream_push(asked, &one, target) == TOPOLOOM_STREAM_FULL) pull_all();
+        while (topoloom_stream_push(requests, &one, target) == TOPOLOOM_STREAM_FULL) pull_all();
     }
     if (is_pulled) {
-        topoloom_stream_done(asked);
+        topoloom_stream_done(requests);
         for (int ended = 0; !ended;) {
             pull_all();
-            topoloom_stream_progress(asked, &ended);
+            topoloom_stream_progress(requests, &ended);
         }
     } else {
-        topoloom_stream_wait(asked);
+        topoloom_stream_wait(requests);
     }
     if (is_answered) topoloom_stream_wait(answers);
 }
@@ -84,7 +85,7 @@ int main(int argc, char** argv) {
                            is_pulled     ? NULL
                            : is_answered ? answer
                                          : take,
-                           NULL, &options, &asked);
+                           NULL, &options, &requests);
     if (is_answered) topoloom_stream_create(MPI_COMM_WORLD, sizeof(message), take, NULL, &options, &answers);
     for (phase = 0; phase < argc - 3; ++phase) {
         k = atoi(argv[3 + phase]);
@@ -94,14 +95,14 @@ int main(int argc, char** argv) {
         if (taken != (long long)k * (ranks - 1)) fail("items are lost");
         int dimensions = 0, bucket = 0;
         double timeout = 0;
-        topoloom_stream_get_settings(is_answered ? answers : asked, &dimensions, &bucket, &timeout);
+        topoloom_stream_get_settings(is_answered ? answers : requests, &dimensions, &bucket, &timeout);
         const int own[] = {dimensions, -dimensions, bucket, -bucket};
         int most[4];
         MPI_Allreduce(own, most, 4, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
         if (most[0] != -most[1] || most[2] != -most[3]) fail("ranks have different meshes");
         if (rank == 0) printf("%d: %d dimensions, %d B\n", k, dimensions, bucket);
     }
-    topoloom_stream_free(&asked);
+    topoloom_stream_free(&requests);
     if (is_answered) topoloom_stream_free(&answers);
     free(next);
     MPI_Finalize();

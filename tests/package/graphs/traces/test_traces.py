@@ -55,7 +55,7 @@ WORLD = Step("allreduce", (0, 1, 2), 1, 1)
 def jobs(draw: st.DrawFn) -> Job:
     sizes = draw(st.sampled_from([(2, 2, 2), (2, 3, 2), (3, 2, 1), (1, 4, 2)]))
     wide = [axis for axis, size in enumerate(sizes) if size > 1]
-    drawn = []
+    steps = []
     for _ in range(draw(st.integers(1, 4))):
         operation = draw(
             st.sampled_from(
@@ -65,8 +65,8 @@ def jobs(draw: st.DrawFn) -> Job:
         most = 1 if operation == "send" else len(wide)
         axes = draw(st.sets(st.sampled_from(wide), min_size=1, max_size=most))
         count, times = draw(st.integers(1, 5000)), draw(st.integers(1, 3))
-        drawn.append(Step(operation, tuple(sorted(axes)), count, times))
-    return Job(sizes, (WORLD, *drawn))
+        steps.append(Step(operation, tuple(sorted(axes)), count, times))
+    return Job(sizes, (WORLD, *steps))
 
 
 def rows_of(path: Path) -> list[list[int]]:
