@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from topoloom._core import Error, Machine, MachineText
 from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.reachability import find_neighbors
 from topoloom.nodes.hosts import nodes_per_host_of
 from topoloom.support.units import format_bandwidth
 
@@ -152,8 +153,8 @@ def assume_speeds(
     options = [f"{key}={value}" for key, value in topology.options]
     remarks = described.remarks
     if nvlink is not None:
-        said = f"NVLink of {format_bandwidth(nvlink)} per GPU and direction, as given"
-        remarks = (said, *(one for one in remarks if not _is_nvlink(one)))
+        remark = f"NVLink of {format_bandwidth(nvlink)} per GPU and direction, as given"
+        remarks = (remark, *(one for one in remarks if not _is_nvlink(one)))
         slots = Machine(bare).slots_per_node
         memory = f"memory={_written(nvlink * slots)}"
         inside = re.sub("memory=[^,]*", memory, inside)
@@ -179,12 +180,12 @@ def assume_speeds(
         whole += "+" + ",".join(filter(None, [inside, network.node]))
     each = "link" if kind in ("torus", "mesh") else "node"
     speed = f"{format_bandwidth(network.bandwidth)} per {each}"
-    told = f"a network of {speed}, as given"
+    remark = f"a network of {speed}, as given"
     if network.title:
-        told = f"assumed: {network.title}, {speed}"
+        remark = f"assumed: {network.title}, {speed}"
     if kind in ("tree", "graph", "rails"):
-        told += "; switches carry all that the nodes below send"
-    return replace(described, text=whole, remarks=(*remarks, told))
+        remark += "; switches carry all that the nodes below send"
+    return replace(described, text=whole, remarks=(*remarks, remark))
 
 
 def apply_given_speeds(
@@ -221,14 +222,11 @@ def _tree_bandwidths(arities: list[int], card: float) -> str:
 
 def _graph_links(links: list[str], nodes: int, card: float) -> list[str]:
     """Write the links of a tree of switches with bandwidths, except the nodes' own."""
-    beside: dict[int, list[int]] = {}
     ends = [(int(m[1]), int(m[2])) for m in map(_LINK.fullmatch, links) if m]
-    for u, v in ends:
-        beside.setdefault(u, []).append(v)
-        beside.setdefault(v, []).append(u)
+    neighbors = find_neighbors(ends)
     above, order = {0: 0}, [0]
     for vertex in order:
-        for other in beside[vertex]:
+        for other in neighbors[vertex]:
             if other != above[vertex]:
                 above[other] = vertex
                 order.append(other)

@@ -13,7 +13,8 @@ from topoloom.nodes.common_shape import find_common_shape
 from topoloom.nodes.hosts import is_vacant, nodes_per_host_of
 from topoloom.nodes.node_parts import Levels, NodeParts, NodeType, compress_port_costs
 from topoloom.support.hostlist import compress_hostlist
-from topoloom.support.number_ranges import compress_ranges
+from topoloom.support.number_ranges import compress_ranges, join_numbers, split_numbers
+from topoloom.support.plain_text import shorten
 
 #: Options of `+node:` that are the same for all nodes of a machine.
 SPEEDS = ("bandwidth", "startup", "latency", "memory", "memory-startup")
@@ -52,11 +53,11 @@ class NodeGroup(NamedTuple):
         section = MachineText(f"torus:1{self.text}").node
         if section is None:
             return Levels((1,), (0,))
-        sizes, options = _numbers(section.body), dict(section.options)
+        sizes, options = split_numbers(section.body), dict(section.options)
         distance = [0] * len(sizes)
         if "distance" in options:
-            distance = _numbers(options["distance"])[: len(sizes)]
-        port = _numbers(options.get("port", "0"))
+            distance = split_numbers(options["distance"])[: len(sizes)]
+        port = split_numbers(options.get("port", "0"))
         costs = Levels(tuple(sizes), tuple(distance), tuple(port)).port_costs()
         return Levels(tuple(sizes), tuple(distance), tuple(compress_port_costs(costs)))
 
@@ -82,7 +83,7 @@ def with_node_groups(
         )
     text = MachineText(described.text)
     network = text.network + (f"+down:{','.join(text.down)}" if text.down else "")
-    owned = _owned(groups, Machine(text.network).node_count, described.hosts)
+    owned = _nodes_of_groups(groups, Machine(text.network).node_count, described.hosts)
     by_inside: dict[tuple[Levels, NodeParts], list[int]] = {}
     for group, nodes in zip(groups, owned, strict=True):
         if nodes:
@@ -90,7 +91,7 @@ def with_node_groups(
     used = [group for group, nodes in zip(groups, owned, strict=True) if nodes]
     old = dict(text.node.options) if text.node else {}
     speeds = {key: value for key, value in old.items() if key in SPEEDS}
-    speeds |= _common(used)
+    speeds |= _common_speeds(used)
     if len(by_inside) == 1:
         (levels, node), _ = by_inside.popitem()
     else:
@@ -103,7 +104,7 @@ def with_node_groups(
             )
         )
         node = NodeParts(types=tuple(types))
-    nodes_text = _node_text(levels, _hop(used), speeds)
+    nodes_text = _node_text(levels, _common_hop_weight(used), speeds)
     return replace(described, text=network + nodes_text, node=node)
 
 
@@ -124,7 +125,7 @@ def type_text(machine: Machine, kind: NodeType) -> str:
     return _node_text(kind.levels, hop, speeds)
 
 
-def _owned(
+def _nodes_of_groups(
     groups: Sequence[NodeGroup], count: int, hosts: Sequence[str]
 ) -> list[list[int]]:
     """List the nodes of each group; the group without a list takes the rest."""
@@ -134,8 +135,8 @@ def _owned(
             other = owner.setdefault(node, group)
             if other is not group:
                 raise Error(
-                    f"{group.where}: {_called([node], hosts)} is also among those of "
-                    f"{other.where}; name it once"
+                    f"{group.where}: {_name_nodes([node], hosts)} is also among those "
+                    f"of {other.where}; name it once"
                 )
     left = [node for node in range(count) if node not in owner]
     rest = [group for group in groups if group.nodes is None]
@@ -147,8 +148,8 @@ def _owned(
     named = [node for node in left if not (hosts and is_vacant(hosts[node]))]
     if named and not rest:
         raise Error(
-            f"no inside is given for {_called(named, hosts)}; name them with another "
-            "one, or let one be for all others, without hosts"
+            f"no inside is given for {_name_nodes(named, hosts)}; name them with "
+            "another one, or let one be for all others, without hosts"
         )
     last = rest[0] if rest else groups[0]
     return [
@@ -156,33 +157,33 @@ def _owned(
     ]
 
 
-def _called(nodes: Sequence[int], hosts: Sequence[str]) -> str:
-    if hosts:
-        listed = compress_hostlist([hosts[node] for node in nodes])
-        what = "host" if len(nodes) == 1 else "hosts"
-    else:
-        listed = compress_ranges(nodes)
-        what = "node" if len(nodes) == 1 else "nodes"
-    return f"{what} {listed if len(listed) <= 60 else listed[:57] + '...'}"
+def _name_nodes(nodes: Sequence[int], hosts: Sequence[str]) -> str:
+    listed = (
+        compress_hostlist([hosts[node] for node in nodes])
+        if hosts
+        else compress_ranges(nodes)
+    )
+    what = ("host" if hosts else "node") + ("s" if len(nodes) > 1 else "")
+    return f"{what} {shorten(listed)}"
 
 
-def _common(groups: Sequence[NodeGroup]) -> dict[str, str]:
+def _common_speeds(groups: Sequence[NodeGroup]) -> dict[str, str]:
     """Collect the speeds, which must agree: a machine has one value for all nodes."""
-    said: dict[str, tuple[str, str]] = {}
+    found: dict[str, tuple[str, str]] = {}
     for group in groups:
         for key, value in group.options().items():
             if key not in SPEEDS:
                 continue
-            other, where = said.setdefault(key, (value, group.where))
+            other, where = found.setdefault(key, (value, group.where))
             if other != value:
                 raise Error(
                     f"{group.where}: {key} is {value}, but {other} in {where}; a "
                     "machine has one for all of its nodes: leave one out"
                 )
-    return {key: value for key, (value, _) in said.items()}
+    return {key: value for key, (value, _) in found.items()}
 
 
-def _hop(groups: Sequence[NodeGroup]) -> int | None:
+def _common_hop_weight(groups: Sequence[NodeGroup]) -> int | None:
     """Find the weight of a hop, which must agree."""
     found: dict[int, str] = {}
     for group in groups:
@@ -203,14 +204,6 @@ def _node_text(levels: Levels, hop: int | None, speeds: dict[str, str]) -> str:
     options = {"distance": distance} if any(distance) else {}
     if levels.port:
         options["port"] = list(levels.port)
-    listed = [f"{key}={_joined(numbers)}" for key, numbers in options.items()]
+    listed = [f"{key}={join_numbers(numbers)}" for key, numbers in options.items()]
     listed += [f"{key}={value}" for key, value in speeds.items()]
-    return ",".join([f"+node:{_joined(levels.sizes)}", *listed])
-
-
-def _numbers(text: str) -> list[int]:
-    return [int(part) for part in text.split(":")]
-
-
-def _joined(numbers: Sequence[int]) -> str:
-    return ":".join(map(str, numbers))
+    return ",".join([f"+node:{join_numbers(levels.sizes)}", *listed])

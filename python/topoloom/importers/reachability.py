@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reachability in a directed graph."""
+"""Neighbors and reachability in graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from typing import TypeVar
+
+Vertex = TypeVar("Vertex", bound=Hashable)
 
 
 def find_unreachable(count: int, links: Collection[tuple[int, int]]) -> int | None:
@@ -11,19 +14,35 @@ def find_unreachable(count: int, links: Collection[tuple[int, int]]) -> int | No
 
     Links are directed; their ends may be other vertices.
     """
-    backwards = [(b, a) for a, b in links]
-    reached = _reached(links) & _reached(backwards)
+    forward: dict[int, list[int]] = {}
+    backward: dict[int, list[int]] = {}
+    for a, b in links:
+        forward.setdefault(a, []).append(b)
+        backward.setdefault(b, []).append(a)
+    reached = find_reachable([0], forward) & find_reachable([0], backward)
     return next((v for v in range(count) if v not in reached), None)
 
 
-def _reached(links: Collection[tuple[int, int]]) -> set[int]:
-    beyond: dict[int, list[int]] = {}
-    for a, b in links:
-        beyond.setdefault(a, []).append(b)
-    reached, waiting = {0}, [0]
+def find_reachable(
+    starts: Iterable[Vertex], neighbors: Mapping[Vertex, Iterable[Vertex]]
+) -> set[Vertex]:
+    """Return the vertices that are reachable from `starts`, with these."""
+    waiting = list(starts)
+    reached = set(waiting)
     while waiting:
-        for vertex in beyond.get(waiting.pop(), ()):
+        for vertex in neighbors.get(waiting.pop(), ()):
             if vertex not in reached:
                 reached.add(vertex)
                 waiting.append(vertex)
     return reached
+
+
+def find_neighbors(
+    links: Iterable[tuple[Vertex, Vertex]],
+) -> dict[Vertex, list[Vertex]]:
+    """Map the ends of undirected links to their neighbors."""
+    neighbors: dict[Vertex, list[Vertex]] = {}
+    for a, b in links:
+        neighbors.setdefault(a, []).append(b)
+        neighbors.setdefault(b, []).append(a)
+    return neighbors

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.reachability import find_neighbors, find_reachable
 from topoloom.support.hostlist import expand_hostlist
 
 # A few bytes of text can name millions of hosts.
@@ -55,18 +56,9 @@ class HostLists:
 
 def find_network(switches: list[Switch], hosts: Sequence[str]) -> list[Switch] | None:
     """Keep the switches connected to all of these hosts; None if there are none."""
-    beside: dict[str, list[str]] = {switch.name: [] for switch in switches}
-    for switch in switches:
-        for child in switch.children:
-            beside[switch.name].append(child)
-            beside.setdefault(child, []).append(switch.name)
-    waiting = [switch.name for switch in switches if hosts[0] in switch.nodes]
-    reached = set(waiting)
-    while waiting:
-        for name in beside[waiting.pop()]:
-            if name not in reached:
-                reached.add(name)
-                waiting.append(name)
+    links = [(switch.name, child) for switch in switches for child in switch.children]
+    starts = [switch.name for switch in switches if hosts[0] in switch.nodes]
+    reached = find_reachable(starts, find_neighbors(links))
     kept = [switch for switch in switches if switch.name in reached]
     nodes = {node for switch in kept for node in switch.nodes}
     return kept if nodes.issuperset(hosts) else None
@@ -85,7 +77,7 @@ def describe_switches(switches: list[Switch]) -> MachineDescription:
         With the line of a switch or node named twice, an unknown child, a cycle, a
         second root, or a tree over 64 levels deep.
     """
-    index = _index_of(switches)
+    index = _index_switches(switches)
     parent = _parents(switches, index)
     _refuse_shared_nodes(switches)
     order = _depth_first(switches, index, _root(switches, parent))
@@ -113,7 +105,7 @@ def describe_switches(switches: list[Switch]) -> MachineDescription:
     return MachineDescription(text, hosts, network="", switches=names)
 
 
-def describe_host_paths(hung: Iterable[HostPath]) -> MachineDescription:
+def describe_host_paths(paths: Iterable[HostPath]) -> MachineDescription:
     """Describe the machine of hosts below switches, as `describe_switches`.
 
     All paths end at the same switch; it is left out if only one switch is below it.
@@ -122,7 +114,7 @@ def describe_host_paths(hung: Iterable[HostPath]) -> MachineDescription:
     hosts: dict[str, list[str]] = {}
     below: dict[str, dict[str, None]] = {}
     root = ""
-    for line, host, above in hung:
+    for line, host, above in paths:
         hosts.setdefault(above[0], []).append(host)
         for under, over in itertools.pairwise(above):
             below.setdefault(over, {})[under] = None
@@ -136,7 +128,7 @@ def describe_host_paths(hung: Iterable[HostPath]) -> MachineDescription:
     return describe_switches(leaves + inner)
 
 
-def _index_of(switches: list[Switch]) -> dict[str, int]:
+def _index_switches(switches: list[Switch]) -> dict[str, int]:
     index: dict[str, int] = {}
     for at, switch in enumerate(switches):
         first = switches[index.setdefault(switch.name, at)]

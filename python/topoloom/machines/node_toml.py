@@ -26,10 +26,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from topoloom._core import Error, Machine, MachineText
-from topoloom.machines.topology_options import split_numbers, with_space
+from topoloom.machines.topology_options import with_space
 from topoloom.nodes.node_parts import COSTS, NodeParts, compress_port_costs
 from topoloom.nodes.node_parts_table import KEYS as PARTS, read_parts, write_parts
 from topoloom.support.nearest import unknown_name
+from topoloom.support.number_ranges import join_numbers, split_numbers
 from topoloom.support.toml_values import (
     check_integers,
     check_keys,
@@ -68,11 +69,11 @@ def read_node(node: dict[str, Any], nodes: int = 1) -> tuple[str, NodeParts]:
         raise Error("node.costs needs node.names, what the slots of each level share")
     else:
         distance = _read_distance(node, len(levels))
-    text = f"+node:{':'.join(map(str, levels))}"
+    text = f"+node:{join_numbers(levels)}"
     if any(distance):
-        text += f",distance={':'.join(map(str, distance))}"
+        text += f",distance={join_numbers(distance)}"
     if port := _read_port(node, math.prod(levels)):
-        text += f",port={':'.join(map(str, port))}"
+        text += f",port={join_numbers(port)}"
     for key, parse in _SPEEDS.items():
         if key in node:
             option = key.replace("_", "-")
@@ -123,9 +124,8 @@ def hop_weight(machine: Machine) -> int:
         return COSTS[HOP]  # for a network that the node may become part of
     text = MachineText(machine.text)
     down = f"+down:{','.join(text.down)}" if text.down else ""
-    inside = ":".join(map(str, machine.levels))
-    distance = ":".join(map(str, _distance(machine)))
-    node = f"+node:{inside},distance={distance}"
+    levels, distance = join_numbers(machine.levels), join_numbers(_distance(machine))
+    node = f"+node:{levels},distance={distance}"
     weighed, plain = (
         Machine(text.network + down + node + hop).distance(0, machine.slots_per_node)
         for hop in ("", ":1")

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from topoloom._core import Error, MachineText
 from topoloom.machines import graph_toml
 from topoloom.machines.topology_forms import SectionForm, topology_forms
-from topoloom.machines.topology_options import HOST, Option, make_option, split_numbers
+from topoloom.machines.topology_options import HOST, Option, make_option
 from topoloom.support.nearest import unknown_name
+from topoloom.support.number_ranges import join_numbers, split_numbers
 from topoloom.support.toml_values import (
     check_integers,
     check_keys,
@@ -78,7 +79,7 @@ def _read_body(kind: Kind, topology: dict[str, Any]) -> tuple[str, int]:
     value = get_entry(topology, kind.body, list if kind.separator else int, where)
     if kind.separator:
         extents = check_integers(value, 1, where)
-        return kind.separator.join(map(str, extents)), len(extents)
+        return join_numbers(extents, kind.separator), len(extents)
     if value < 1:
         raise Error(f"{where} must be 1 or more")
     return str(value), value

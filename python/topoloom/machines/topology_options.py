@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from topoloom._core import Error
 from topoloom.machines.topology_forms import OptionForm
+from topoloom.support.number_ranges import join_numbers, split_numbers
 from topoloom.support.toml_values import (
     FRACTIONS,
     check_integers,
@@ -54,7 +55,7 @@ def numbers_option(least: int) -> Option:
     """``key = [1, 2]`` <-> ``key=1:2``."""
 
     def read(key: str, value: Any, _: int) -> str:
-        return ":".join(map(str, check_integers(value, least, f"topology.{key}")))
+        return join_numbers(check_integers(value, least, f"topology.{key}"))
 
     return _plain(read, split_numbers)
 
@@ -129,7 +130,7 @@ def _twist(key: str, value: Any, axes: int) -> list[str]:
         shifts = check_integers(shift, 0, where)
         if len(shifts) != axes:
             raise Error(f"{where} must have a shift for each of {axes} axes")
-        parts.append(f"{key}.{axis}={':'.join(map(str, shifts))}")
+        parts.append(f"{key}.{axis}={join_numbers(shifts)}")
     return parts
 
 
@@ -267,11 +268,6 @@ def axis_letter(axis: str) -> str:
     """Name an axis that may be a number in the short text: ``1+`` is ``y+``."""
     number = re.fullmatch(r"([0-9]+)([+-]?)", axis)
     return AXES[int(number[1])] + number[2] if number else axis
-
-
-def split_numbers(text: str, separator: str = ":") -> list[int]:
-    """Read ``1:2:3``."""
-    return [int(part) for part in text.split(separator)]
 
 
 def with_space(text: str) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topoloom._core import Allocation, Error, Machine, MachineText
+from topoloom.support.number_ranges import join_numbers
 from topoloom.support.units import counted
 
 Ids = npt.NDArray[np.int64]
@@ -152,7 +153,7 @@ def host_machine(machine: Machine) -> Machine:
         return machine
     gpus, domains, units = map(int, MachineText(machine.text).topology.body.split(":"))
     levels = [gpus // machine.nodes_per_host, domains, units]
-    text = "tree:" + ":".join(map(str, [n for n in levels if n > 1] or [1]))
+    text = "tree:" + join_numbers([n for n in levels if n > 1] or [1])
     up = np.bincount(machine.nodes_up // machine.nodes_per_host, minlength=1)
     down = np.flatnonzero(up < machine.nodes_per_host).tolist()
     down += range(len(up), host_count(machine))

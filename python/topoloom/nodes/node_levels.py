@@ -17,6 +17,7 @@ from topoloom.nodes.node_parts import (
     NodeParts,
     compress_port_costs,
 )
+from topoloom.support.number_ranges import join_numbers
 
 #: hwloc's types of shared resources, and the names of their levels in
 #: `node_parts.COSTS`. Of levels with equal costs, the first gives the name.
@@ -104,8 +105,8 @@ def format_levels(inside: NodeCores) -> str:
     distances = [COSTS[name] for _, name in levels]
     port = compress_port_costs(_port_costs(inside))
     return (
-        f"+node:{_joined(arities)},distance={_joined(distances)}"
-        f"{',port=' if port else ''}{_joined(port)}"
+        f"+node:{join_numbers(arities)},distance={join_numbers(distances)}"
+        f"{',port=' if port else ''}{join_numbers(port)}"
     )
 
 
@@ -238,7 +239,3 @@ def _bits(mask: int) -> Iterator[int]:
 
 def _lowest(mask: int) -> int:
     return (mask & -mask).bit_length() - 1
-
-
-def _joined(numbers: Iterable[int]) -> str:
-    return ":".join(map(str, numbers))

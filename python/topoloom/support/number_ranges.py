@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Number lists as Linux and Slurm write CPU lists: ``0-3,8``."""
+"""Number lists: ``0-3,8``, as Linux and Slurm write CPU lists, and ``1:2:3``."""
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from topoloom._core import Error
 
@@ -35,3 +35,13 @@ def compress_ranges(numbers: Sequence[int]) -> str:
         first, *others = [number for _, number in run]
         parts.append(f"{first}-{others[-1]}" if others else str(first))
     return ",".join(parts)
+
+
+def split_numbers(text: str, separator: str = ":") -> list[int]:
+    """Read ``1:2:3``."""
+    return [int(part) for part in text.split(separator)]
+
+
+def join_numbers(numbers: Iterable[int], separator: str = ":") -> str:
+    """Write ``1:2:3``."""
+    return separator.join(map(str, numbers))

@@ -78,14 +78,14 @@ def nvlink_inside(
         return "", ()
     if "" in boards:
         if any(boards):
-            said = "NVLink inside nodes, since some have none or no label of their GPU"
+            what = "NVLink inside nodes, since some have none or no label of their GPU"
         elif any(cards):
             named = ", ".join(sorted(filter(None, set(cards))))
-            said = f"no NVLink inside nodes, whose GPUs are PCIe cards: {named}"
-            return "", (f"assumed: {said}",)
+            what = f"no NVLink inside nodes, whose GPUs are PCIe cards: {named}"
+            return "", (f"assumed: {what}",)
         else:
-            said = "NVLink inside nodes, since no label names a GPU that has it"
-        return "", (f"left out: {said}",)
+            what = "NVLink inside nodes, since no label names a GPU that has it"
+        return "", (f"left out: {what}",)
     slowest = min(boards, key=lambda one: (HGX[one], one))
     speed = HGX[slowest]
     remark = f"assumed: NVLink of {format_bandwidth(speed)} per GPU and direction"

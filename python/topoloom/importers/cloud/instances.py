@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from topoloom.importers.cloud.json_document import JsonDocument
 from topoloom.importers.cloud.switch_paths import describe_paths
@@ -34,23 +34,21 @@ def read_aws_topology(text: str) -> MachineDescription:
     parent: dict[str, str] = {}
 
     def place(record: _Record) -> tuple[str, tuple[str, ...]]:
-        name = document.text_of(record, ("InstanceId",))
+        name = document.require_text(record, ("InstanceId",))
         nodes = record.get("NetworkNodes")
         if not isinstance(nodes, list) or not nodes:
-            document.fail(
-                json.dumps(name),
+            document.fail_at(
+                name,
                 f"instance '{name[:60]}' has no NetworkNodes; it must be running, "
                 "and of a type that has a topology",
             )
         for node in nodes:
             if not isinstance(node, str) or not node:
-                document.fail(
-                    json.dumps(name), f"a network node of '{name[:60]}' is not a name"
-                )
+                document.fail_at(name, f"a network node of '{name[:60]}' is not a name")
         for above, node in zip(["", *nodes], nodes, strict=False):
             if parent.setdefault(node, above) != above:
-                document.fail(
-                    json.dumps(name),
+                document.fail_at(
+                    name,
                     f"network node '{node[:60]}' above '{name[:60]}' is below "
                     "another node elsewhere",
                 )
@@ -67,7 +65,7 @@ def read_google_instances(text: str) -> MachineDescription:
     document = _Document(text)
 
     def place(record: _Record) -> tuple[str, tuple[str, ...]]:
-        name = document.text_of(record, ("name",))
+        name = document.require_text(record, ("name",))
         status = record.get("resourceStatus")
         status = status if isinstance(status, dict) else {}
         topology = status.get("physicalHostTopology")
@@ -78,8 +76,8 @@ def read_google_instances(text: str) -> MachineDescription:
             path = list(host.strip("/").split("/")) if isinstance(host, str) else []
         parts = tuple(part for part in path if isinstance(part, str) and part)
         if len(parts) < 2:
-            document.fail(
-                json.dumps(name),
+            document.fail_at(
+                name,
                 f"instance '{name[:60]}' has no resourceStatus.physicalHost; it must "
                 "be running, in a compact placement or a reservation",
             )
@@ -96,11 +94,11 @@ def read_oracle_hosts(text: str) -> MachineDescription:
     document = _Document(text)
 
     def place(record: _Record) -> tuple[str, tuple[str, ...]] | None:
-        if not document.any_of(record, ("instance-id",)):
+        if not document.find_value(record, ("instance-id",)):
             return None
-        name = document.text_of(record, ("instance-id",))
+        name = document.require_text(record, ("instance-id",))
         blocks = [
-            document.text_of(record, (key, f"compute-{key}"))
+            document.require_text(record, (key, f"compute-{key}"))
             for key in ("hpc-island-id", "network-block-id", "local-block-id")
         ]
         return name, tuple(blocks)
@@ -111,7 +109,11 @@ def read_oracle_hosts(text: str) -> MachineDescription:
 class _Document(JsonDocument):
     """A list of instances, in JSON."""
 
-    def any_of(self, record: _Record, keys: tuple[str, ...]) -> Any:
+    def fail_at(self, text: str, what: str) -> NoReturn:
+        """Raise `topoloom.Error` with the line of a string."""
+        self.fail(json.dumps(text), what)
+
+    def find_value(self, record: _Record, keys: tuple[str, ...]) -> Any:
         """Return the value of the first key present, in kebab or camel case."""
         for key in keys:
             head, *rest = key.split("-")
@@ -121,13 +123,12 @@ class _Document(JsonDocument):
                     return record[spelled]
         return None
 
-    def text_of(self, record: _Record, keys: tuple[str, ...]) -> str:
-        value = self.any_of(record, keys)
+    def require_text(self, record: _Record, keys: tuple[str, ...]) -> str:
+        value = self.find_value(record, keys)
         if not isinstance(value, str) or not value:
             known = next((v for v in record.values() if isinstance(v, str)), "")
-            self.fail(
-                json.dumps(known),
-                f"an entry lacks its '{keys[0]}' (a string that is not empty)",
+            self.fail_at(
+                known, f"an entry lacks its '{keys[0]}' (a string that is not empty)"
             )
         return value
 
@@ -153,9 +154,9 @@ class _Document(JsonDocument):
                 continue
             name, path = found
             if len(path) > _MAX_LEVELS:
-                self.fail(json.dumps(name), f"'{name[:60]}' is too many levels deep")
+                self.fail_at(name, f"'{name[:60]}' is too many levels deep")
             if name in placed:
-                self.fail(json.dumps(name), f"'{name[:60]}' appears twice")
+                self.fail_at(name, f"'{name[:60]}' appears twice")
             placed[name] = path
             kinds.add(_instance_type(record))
         if not placed:
@@ -168,8 +169,8 @@ class _Document(JsonDocument):
 
 def _instance_type(record: _Record) -> str:
     """Return the type, which Google prefixes by its zone; empty if not given."""
-    told = next((record[key] for key in _TYPES if key in record), "")
-    return told.rpartition("/")[2] if isinstance(told, str) else ""
+    kind = next((record[key] for key in _TYPES if key in record), "")
+    return kind.rpartition("/")[2] if isinstance(kind, str) else ""
 
 
 def _network(kinds: set[str]) -> tuple[str, tuple[str, ...]]:

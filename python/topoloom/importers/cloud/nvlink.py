@@ -86,13 +86,13 @@ def describe_rails(
     text += f",bandwidth.nvlink={speed / 1e9:.9g}GB/s"
     if down:
         text += f"+down:{','.join(map(str, down))}"
-    said = f"NVLink of {format_bandwidth(speed)} per GPU and direction"
-    remarks = [f"assumed: {said}, which {product} has between nodes"]
+    nvlink = f"NVLink of {format_bandwidth(speed)} per GPU and direction"
+    remarks = [f"assumed: {nvlink}, which {product} has between nodes"]
     if not product:
-        remarks = [f"assumed: {said}, that of {_ASSUMED}; no label names the GPU"]
+        remarks = [f"assumed: {nvlink}, that of {_ASSUMED}; no label names the GPU"]
     if len(products) > 1:
         named = ", ".join(one or "those without a label" for one in sorted(products))
-        remarks = [f"assumed: {said}, the slowest of {named}"]
+        remarks = [f"assumed: {nvlink}, the slowest of {named}"]
     return MachineDescription(text, tuple(places), network="", remarks=tuple(remarks))
 
 

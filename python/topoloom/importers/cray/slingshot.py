@@ -105,7 +105,9 @@ def read_slingshot(text: str) -> MachineDescription:
                 f"line {node.line}: only one of this and line {first.line} gives the "
                 f"switch or chassis of its host; give that of {host} like the others"
             )
-    described = describe_host_paths(_hung(host, node) for host, node in nodes.items())
+    described = describe_host_paths(
+        _host_path(host, node) for host, node in nodes.items()
+    )
     return replace(described, network="slingshot")
 
 
@@ -145,7 +147,7 @@ def _add(nodes: dict[str, _Node], number: int, match: re.Match[str]) -> None:
         node.below.add(str(int(below)) if is_number(below) else below)
 
 
-def _hung(host: str, node: _Node) -> HostPath:
+def _host_path(host: str, node: _Node) -> HostPath:
     group = f"group {node.group}"
     above: tuple[str, ...] = (group, "all groups")
     if node.below:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from topoloom.importers.reachability import find_neighbors
+from topoloom.support.number_ranges import join_numbers
 from topoloom.support.units import counted
 
 #: (lower vertex, higher vertex) -> Gbit/s of each cable
@@ -42,10 +44,7 @@ class _Reader:
         self.hosts = hosts
         self.cables = cables
         self.name = name
-        self.beside: dict[int, set[int]] = {}
-        for a, b in cables:
-            self.beside.setdefault(a, set()).add(b)
-            self.beside.setdefault(b, set()).add(a)
+        self.neighbors = {v: set(ends) for v, ends in find_neighbors(cables).items()}
 
     def read(self) -> FatTree:
         leaves = self.leaves()
@@ -56,7 +55,7 @@ class _Reader:
         if cores and (beyond := self.above(cores, spines)):
             raise _Irregular(f"{self.name(min(beyond))} is four levels above the hosts")
         below = {
-            leaf: sorted(v for v in self.beside[leaf] if v < self.hosts)
+            leaf: sorted(v for v in self.neighbors[leaf] if v < self.hosts)
             for leaf in leaves
         }
         self.require_equal_sizes(below, "host", "hosts")
@@ -85,23 +84,24 @@ class _Reader:
     def leaves(self) -> set[int]:
         leaves = set()
         for host in range(self.hosts):
-            beside = self.beside.get(host, set())
-            if len(beside) != 1 or min(beside) < self.hosts:
+            neighbors = self.neighbors.get(host, set())
+            if len(neighbors) != 1 or min(neighbors) < self.hosts:
                 raise _Irregular(
-                    f"{self.name(host)} is cabled to {counted(len(beside), 'device')}"
+                    f"{self.name(host)} is cabled to "
+                    f"{counted(len(neighbors), 'device')}"
                 )
-            leaves |= beside
+            leaves |= neighbors
         return leaves
 
     def above(self, level: set[int], under: set[int]) -> set[int]:
         """Find the level above; vertices of a level must not be joined."""
         above: set[int] = set()
         for vertex in sorted(level):
-            for other in self.beside[vertex] & level:
+            for other in self.neighbors[vertex] & level:
                 raise _Irregular(
                     f"{self.name(vertex)} and {self.name(other)} are joined in a level"
                 )
-            above |= self.beside[vertex] - under
+            above |= self.neighbors[vertex] - under
         return above
 
     def require_equal_sizes(
@@ -123,7 +123,7 @@ class _Reader:
         """Group leaves with the same spines; no spine may have others."""
         by_spines: dict[frozenset[int], set[int]] = {}
         for leaf in leaves:
-            over = frozenset(self.beside[leaf] & spines)
+            over = frozenset(self.neighbors[leaf] & spines)
             by_spines.setdefault(over, set()).add(leaf)
         seen: dict[int, int] = {}
         for over, pod in by_spines.items():
@@ -146,7 +146,7 @@ class _Reader:
     def cores_of_a_spine(self, pods: list[set[int]], cores: set[int]) -> int:
         """Count the core switches per spine; each joins one spine of every pod."""
         over = {
-            spine: frozenset(self.beside[spine] & cores)
+            spine: frozenset(self.neighbors[spine] & cores)
             for spines in pods
             for spine in spines
         }
@@ -169,7 +169,7 @@ class _Reader:
                 sorted(self.cables[min(vertex, other), max(vertex, other)])
             )
             for vertex in lower
-            for other in self.beside[vertex] & upper
+            for other in self.neighbors[vertex] & upper
         }
         cables = list(kinds.values())
         usual = max(set(cables), key=cables.count)
@@ -185,14 +185,10 @@ class _Reader:
 def _text(arity: list[int], up: list[int], levels: list[tuple[float, ...]]) -> str:
     rates = [f"{cables[0] / 8:.9g}GB/s" for cables in levels]
     parts = [
-        f"fattree:{_listed(arity)}",
-        f"up={_listed(up)}",
+        f"fattree:{join_numbers(arity)}",
+        f"up={join_numbers(up)}",
         f"bandwidth={rates[0] if len(set(rates)) == 1 else ':'.join(rates)}",
     ]
     if any(len(cables) > 1 for cables in levels):
-        parts.insert(2, f"parallel={_listed(len(cables) for cables in levels)}")
+        parts.insert(2, f"parallel={join_numbers(len(cables) for cables in levels)}")
     return ",".join(parts)
-
-
-def _listed(numbers: Iterable[int]) -> str:
-    return ":".join(map(str, numbers))

@@ -17,7 +17,11 @@ from topoloom.importers.infiniband.routes import (
     table_options,
 )
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.reachability import find_unreachable
+from topoloom.importers.reachability import (
+    find_neighbors,
+    find_reachable,
+    find_unreachable,
+)
 from topoloom.support.units import counted
 
 #: Descriptions of managed switches.
@@ -80,10 +84,10 @@ def _switch_names(
 ) -> tuple[str, ...]:
     """Name switches by their descriptions if unique, else by their GUIDs."""
     names = sorted((vertex, name) for name, vertex in number.items() if vertex >= hosts)
-    said = {name: _described_name(fabric[name].description) for _, name in names}
-    times = Counter(said.values())
+    described = {name: _described_name(fabric[name].description) for _, name in names}
+    times = Counter(described.values())
     return tuple(
-        said[name] if said[name] and times[said[name]] == 1 else name
+        given if (given := described[name]) and times[given] == 1 else name
         for _, name in names
     )
 
@@ -139,22 +143,14 @@ def _only_switches_forward(hosts: int, cables: Cables) -> bool:
 
     If adapters are in separate fabrics, some hosts may be joined by other hosts only.
     """
-    beside: dict[int, set[int]] = {}
-    for a, b in cables:
-        beside.setdefault(a, set()).add(b)
-        beside.setdefault(b, set()).add(a)
-    if all(len(beside.get(host, ())) < 2 for host in range(hosts)):
+    neighbors = find_neighbors(cables)
+    if all(len(neighbors.get(host, ())) < 2 for host in range(hosts)):
         return False
-    for start in beside[0]:
-        reached, waiting = {start}, [start]
-        while waiting:
-            at = waiting.pop()
-            if at >= hosts:
-                waiting += beside[at] - reached
-                reached |= beside[at]
-        if reached.issuperset(range(hosts)):
-            return True
-    return False
+    of_switches = {one: ends for one, ends in neighbors.items() if one >= hosts}
+    return any(
+        find_reachable([start], of_switches).issuperset(range(hosts))
+        for start in neighbors[0]
+    )
 
 
 def _hosts(fabric: dict[str, Device]) -> dict[str, list[Device]]:

@@ -16,9 +16,10 @@ from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import NETWORKS
 from topoloom.importers.simgrid.measured import beside_links, inside_host, settings
 from topoloom.importers.simgrid.platform import NO_LIMIT, write_all_routes
-from topoloom.importers.simgrid.units import bandwidth_of, latency_of, quantity
+from topoloom.importers.simgrid.units import quantity, read_bandwidth, read_latency
 from topoloom.importers.simgrid.zone import describe_zone
 from topoloom.importers.torus_places import MAX_ROUTERS
+from topoloom.support.number_ranges import join_numbers
 from topoloom.support.units import format_bandwidth, parse_bandwidth, parse_latency
 from topoloom.support.xml_tree import Element, read_xml
 
@@ -96,12 +97,12 @@ def _hosts(cluster: Element) -> tuple[str, ...]:
 
 
 def _flat(cluster: Element, count: int) -> str:
-    bandwidth = bandwidth_of(cluster, "bw")
-    latency = latency_of(cluster, "lat", "0")
+    bandwidth = read_bandwidth(cluster, "bw")
+    latency = read_latency(cluster, "lat", "0")
     if "bb_bw" not in cluster.attributes:
         return f"tree:{count}" + _rates(bandwidth, latency)
-    backbone = bandwidth_of(cluster, "bb_bw")
-    whole = 2 * latency + latency_of(cluster, "bb_lat", "0")
+    backbone = read_bandwidth(cluster, "bb_bw")
+    whole = 2 * latency + read_latency(cluster, "bb_lat", "0")
     if cluster.attributes.get("bb_sharing_policy", "SHARED") == "FATPIPE":
         return f"tree:{count}" + _rates(min(bandwidth, backbone), whole / 2)
     if count > _MAX_BEHIND_BACKBONE:
@@ -128,10 +129,10 @@ def _torus(cluster: Element, count: int) -> str:
             f"an axis of a torus has up to {MAX_ROUTERS} routers, not {max(sizes)}"
         )
     axes = "x".join(map(str, reversed(sizes)))
-    last_first = ":".join(map(str, reversed(range(len(sizes)))))
+    last_first = join_numbers(reversed(range(len(sizes))))
     order = f",order={last_first}" if len(sizes) > 1 else ""
     ties = ",ties=simgrid" if any(size % 2 == 0 for size in sizes) else ""
-    rates = _rates(bandwidth_of(cluster, "bw"), latency_of(cluster, "lat", "0"))
+    rates = _rates(read_bandwidth(cluster, "bw"), read_latency(cluster, "lat", "0"))
     return f"torus:{axes}{order}{ties}{rates}"
 
 
@@ -148,15 +149,13 @@ def _fat_tree(cluster: Element, count: int) -> str:
             f"a fat tree of {','.join(map(str, down))} has {math.prod(down)} hosts, "
             f"but the radical names {count}"
         )
-    rates = _rates(bandwidth_of(cluster, "bw"), latency_of(cluster, "lat", "0"))
+    rates = _rates(read_bandwidth(cluster, "bw"), read_latency(cluster, "lat", "0"))
     if {*up, *cables} == {1}:
-        return f"tree:{_listed(down)}{rates}"
-    parallel = f",parallel={_listed(cables)},routing=simgrid" if max(cables) > 1 else ""
-    return f"fattree:{_listed(down)},up={_listed(up)}{parallel}{rates}"
-
-
-def _listed(numbers: list[int]) -> str:
-    return ":".join(map(str, numbers))
+        return f"tree:{join_numbers(down)}{rates}"
+    parallel = (
+        f",parallel={join_numbers(cables)},routing=simgrid" if max(cables) > 1 else ""
+    )
+    return f"fattree:{join_numbers(down)},up={join_numbers(up)}{parallel}{rates}"
 
 
 _TOPOLOGIES = {"FLAT": _flat, "TORUS": _torus, "FAT_TREE": _fat_tree}
@@ -268,15 +267,15 @@ def _cluster_topology(machine: Machine, network: TextSection) -> str | None:
 def _levels(network: TextSection) -> str | None:
     """Write ``topo_parameters`` of a fat tree; None if SimGrid routes it otherwise."""
     down = network.sizes
-    ones = _listed([1] * len(down))
-    usual = ones if network.name == "tree" else _listed([1, *down[:-1]])
+    ones = join_numbers([1] * len(down))
+    usual = ones if network.name == "tree" else join_numbers([1, *down[:-1]])
     options = dict(network.options)
     up = options.get("up", usual)
     cables = options.get("parallel", ones)
     routing = options.get("routing", "d-mod-k")
     if routing != "simgrid" and (routing != "d-mod-k" or cables != ones):
         return None
-    lists = (_listed(down), up, cables)
+    lists = (join_numbers(down), up, cables)
     return ";".join([f"{len(down)}", *(each.replace(":", ",") for each in lists)])
 
 

@@ -22,7 +22,7 @@ _SECONDS = {
 }
 
 
-def bandwidth_of(element: Element, name: str) -> float:
+def read_bandwidth(element: Element, name: str) -> float:
     """Read an attribute in bytes per second; above 0."""
     number, unit = _split(element, name, element.require(name), "125MBps or 1Gbps")
     factor = 0.125 if unit.endswith("bps") else 1.0
@@ -35,7 +35,7 @@ def bandwidth_of(element: Element, name: str) -> float:
     return rate
 
 
-def latency_of(element: Element, name: str, default: str | None = None) -> float:
+def read_latency(element: Element, name: str, default: str | None = None) -> float:
     """Read an attribute in seconds."""
     text = element.attributes.get(name, default) or element.require(name)
     number, unit = _split(element, name, text, "50us")

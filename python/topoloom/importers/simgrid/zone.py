@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.reachability import find_unreachable
-from topoloom.importers.simgrid.units import bandwidth_of, latency_of, quantity
+from topoloom.importers.simgrid.units import quantity, read_bandwidth, read_latency
 from topoloom.support.xml_tree import Element
 
 _PARTS = ("host", "router", "link", "route", "prop")
@@ -70,8 +70,8 @@ class _Zone:
         if policy not in ("SHARED", "SPLITDUPLEX", "FATPIPE"):
             link.fail(f"sharing_policy {policy[:20]} cannot be read")
         self.links[name] = _Link(
-            bandwidth_of(link, "bandwidth"),
-            latency_of(link, "latency", "0"),
+            read_bandwidth(link, "bandwidth"),
+            read_latency(link, "latency", "0"),
             policy == "FATPIPE",
         )
 

@@ -67,7 +67,7 @@ def read_slurm_conf(text: str) -> MachineDescription:
         _check_repeated(entries, switches)
         return described
     groups = _groups(entries)
-    return one_ring(groups) if kind == "ringname" else under_one_root(groups)
+    return describe_ring(groups) if kind == "ringname" else under_one_root(groups)
 
 
 def read_slurm_part(text: str, hosts: Sequence[str]) -> MachineDescription | None:
@@ -84,7 +84,7 @@ def read_slurm_part(text: str, hosts: Sequence[str]) -> MachineDescription | Non
     network = find_network(groups, hosts)
     if network is None:
         return None
-    return one_ring(network) if kind == "ringname" else describe_switches(network)
+    return describe_ring(network) if kind == "ringname" else describe_switches(network)
 
 
 def _of_one_kind(text: str) -> list[Entry]:
@@ -117,7 +117,7 @@ def under_one_root(blocks: list[Switch]) -> MachineDescription:
     return describe_switches([*blocks, Switch(free, 0, (), tuple(names))])
 
 
-def one_ring(rings: list[Switch]) -> MachineDescription:
+def describe_ring(rings: list[Switch]) -> MachineDescription:
     """Describe the only ring as a torus of one dimension."""
     if len(rings) > 1:
         raise Error(

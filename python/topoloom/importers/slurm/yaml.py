@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from topoloom._core import Error
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.slurm.conf import one_ring, under_one_root
+from topoloom.importers.slurm.conf import describe_ring, under_one_root
 from topoloom.importers.switch_tree import HostLists, Switch, describe_switches
 from topoloom.importers.torus_places import MAX_ROUTERS, check_size
 from topoloom.support.yaml_tree import Value, read_yaml
@@ -73,7 +73,7 @@ def _block(value: Value) -> MachineDescription:
 
 
 def _ring(value: Value) -> MachineDescription:
-    return one_ring(_groups(value, "rings", "ring"))
+    return describe_ring(_groups(value, "rings", "ring"))
 
 
 def _flat(value: Value) -> MachineDescription:

@@ -21,10 +21,10 @@ def read_nic_speed(classes: Path = CLASSES) -> NetworkSpeeds | None:
     None if no NIC reports its speed.
     """
     ports = [
-        float(told[1])
+        float(rate[1])
         for port in classes.glob("infiniband/*/ports/*")
         if "ACTIVE" in read_word(port / "state")
-        and (told := _RATE.match(read_word(port / "rate")))
+        and (rate := _RATE.match(read_word(port / "rate")))
     ]
     if ports:
         return _network("InfiniBand", ports)
@@ -39,9 +39,9 @@ def _speeds(classes: Path, names: str) -> list[float]:
     """Read Gbit/s of NICs that are up; others report -1 or nothing."""
     found = []
     for card in classes.glob(f"net/{names}"):
-        told = read_word(card / "speed")
-        if (card / "device").exists() and is_number(told):
-            found.append(int(told) / 1000)
+        speed = read_word(card / "speed")
+        if (card / "device").exists() and is_number(speed):
+            found.append(int(speed) / 1000)
     return found
 
 
