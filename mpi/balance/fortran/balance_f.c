@@ -17,8 +17,8 @@ TOPOLOOM_BALANCE_API int topoloom_balance_f(int comm, long long count, const cha
 }
 
 TOPOLOOM_BALANCE_API int topoloom_plan_create_f(int comm, long long count, int to_count, const int* to,
-                                               const long long* tasks_to, topoloom_balance_options options,
-                                               topoloom_plan** plan) {
+                                                const long long* tasks_to, topoloom_balance_options options,
+                                                topoloom_plan** plan) {
     return topoloom_plan_create(MPI_Comm_f2c(comm), count, to_count, to, tasks_to, &options, plan);
 }
 

@@ -24,7 +24,7 @@ LINES = (
     "mixed: ",
 )
 ENDS = (
-    "Cell::measure threw a method calls measurements(), which only the main program",
+    "threw a method calls measurements(), which only the main program may",
     "serialize threw it is locked",
     "serialize threw it is locked: it does not move",
     "contribute to one reduction with different operations or targets",
