@@ -33,9 +33,9 @@ static const char* read_line(char* line, struct bindings* bindings) {
     struct cpu_set parsed;
     if (cpus == NULL) return "expected: rank host slot cpus gpu nic";
     const int rank = atoi(rank_text);
-    if (rank < 0 || rank >= bindings->rank_count) return "ranks are not counted from 0";
-    if (bindings->by_rank[rank].slot >= 0) return "the rank was there before";
-    if (strcmp(cpus, "-") != 0 && !parse_cpus(cpus, &parsed)) return "expected CPUs, as 0-3,8";
+    if (rank < 0 || rank >= bindings->rank_count) return "ranks must be 0 to the number of lines - 1";
+    if (bindings->by_rank[rank].slot >= 0) return "the rank is given twice";
+    if (strcmp(cpus, "-") != 0 && !parse_cpus(cpus, &parsed)) return "expected CPUs such as 0-3,8";
     bindings->by_rank[rank] =
         (struct binding){.slot = atoi(slot), .cpus = strcmp(cpus, "-") == 0 ? NULL : cpus};
     bindings->host_by_rank[rank] = host;
@@ -66,7 +66,7 @@ bool read_bindings(const char* file, struct bindings* bindings, char* error, siz
     bindings->by_rank = malloc(count * sizeof *bindings->by_rank);
     bindings->hosts = malloc(count * sizeof *bindings->hosts);
     bindings->host_by_rank = malloc(count * sizeof *bindings->host_by_rank);
-    const char* problem = bindings->rank_count == 0 ? "it names no rank" : NULL;
+    const char* problem = bindings->rank_count == 0 ? "it has no ranks" : NULL;
     if (bindings->by_rank == NULL || bindings->hosts == NULL || bindings->host_by_rank == NULL)
         problem = "not enough memory";
     for (int rank = 0; problem == NULL && rank < bindings->rank_count; ++rank)

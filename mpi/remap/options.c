@@ -104,8 +104,7 @@ static int read_int(const struct int_option* option, const char* text, char erro
 static int read_operation(const char* text, struct order_options* options, char error[error_size]) {
     options->operation = find_operation(text);
     if (options->operation != NULL) return MPI_SUCCESS;
-    snprintf(error, error_size, "no operation '%s'; they are those of `topoloom collective`, such as scatter",
-             text);
+    snprintf(error, error_size, "no operation '%s'; use one of `topoloom collective`, such as scatter", text);
     return MPI_ERR_ARG;
 }
 

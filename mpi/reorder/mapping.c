@@ -57,8 +57,8 @@ static topoloom_process_map* read_process_map(const struct gathered* job, const 
         known = groups[p][0] >= 0;
         if (!known)
             snprintf(error, error_size,
-                     "host %s (rank %zu) is none of the machine's: no line 'node NUMBER %s' in %s", at->host,
-                     p, at->host, name);
+                     "host %s (rank %zu) is not in the machine: no line 'node NUMBER %s' in %s", at->host, p,
+                     at->host, name);
     }
     if (known)
         topoloom_process_map_on_machine(machine.text, ranks, described_levels, *groups, &process_map, error,

@@ -68,7 +68,7 @@ static bool prepare_lists(struct collected* all, int ranks, char* error, size_t 
         if (count < 0) {
             snprintf(error, error_size,
                      count == no_memory ? "rank %d has not enough memory"
-                                        : "rank %d names a rank that there is not, or negative bytes",
+                                        : "rank %d has a peer outside the communicator, or negative bytes",
                      r);
             return false;
         }

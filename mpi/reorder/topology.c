@@ -162,7 +162,7 @@ int topoloom_topology_reorder(MPI_Comm* comm, MPI_Info info) {
     if (rank < 0 || recreate(comm, kind, &mine, info, rank))
         add_to_totals(&stats);
     else
-        add_failure_to_totals(&stats, "MPI could not make the topology again in the better order");
+        add_failure_to_totals(&stats, "MPI could not recreate the topology in the better order");
     free(mine.ranks);
     PMPI_Comm_set_errhandler(*comm, handler);
     PMPI_Errhandler_free(&handler);

@@ -77,7 +77,7 @@ static void write_counts(struct communicator* comm) {
     }
     write_header(file, comm);
     fprintf(file, "\"recording\":{\"ended\":true,\"lost_calls\":%llu}}\n", (unsigned long long)lost);
-    if (fclose(file) != 0) warn_once("cannot write all of it: ", strerror(errno));
+    if (fclose(file) != 0) warn_once("cannot write all counts: ", strerror(errno));
 }
 
 /// Frees nothing, because other threads may still count.

@@ -191,11 +191,11 @@ def test_a_program_can_verify_itself(tmp_path: Path) -> None:
         "elsewhere -1",
     ]
     for text, problem in (
-        ("", "it names no rank"),
+        ("", "it has no ranks"),
         (head + "0 a 0\n", "line 2: expected: rank host slot cpus gpu nic"),
-        (head + "0 a 0 - - -\n0 a 1 - - -\n", "line 3: the rank was there before"),
-        (head + "7 a 0 - - -\n", "ranks are not counted from 0"),
-        (head + "0 a 0 3-1 - -\n", "expected CPUs, as 0-3,8"),
+        (head + "0 a 0 - - -\n0 a 1 - - -\n", "line 3: the rank is given twice"),
+        (head + "7 a 0 - - -\n", "ranks must be 0 to the number of lines - 1"),
+        (head + "0 a 0 3-1 - -\n", "expected CPUs such as 0-3,8"),
     ):
         output, answer = ask(text)
         assert problem in output

@@ -113,7 +113,7 @@ def test_a_file_without_a_permutation_is_an_error_everywhere(
         ("order=random,root=4", "root=4 is none of 0 to 3"),
         ("order=random,seeds=4", "expected NAME=VALUE, not 'seeds'; names are order,"),
         ("order=standard|random", "several orders are compared by a collective; give"),
-        ("order=random,operation=send", "no operation 'send'; they are those of"),
+        ("order=random,operation=send", "no operation 'send'; use one of"),
     ],
 )
 def test_wrong_options_are_errors_everywhere(

@@ -88,6 +88,6 @@ def test_pkg_config_finds_it(tmp_path: Path) -> None:
     done = under_switches(mpi, (2, 2), [program, "wrong"])
     assert number(done, "moved") == 0
     assert read_messages(done) == [
-        "topoloom: not reordered: rank 3 names a rank that there is not, "
+        "topoloom: not reordered: rank 3 has a peer outside the communicator, "
         "or negative bytes"
     ]

@@ -125,7 +125,7 @@ def test_a_machine_file_without_the_host_leaves_the_order(tmp_path: Path) -> Non
     done = under_switches(mpi, (2, 2), [program, 4], variables)
     assert number(done, "moved") == 0
     assert (
-        "(rank 0) is none of the machine's: no line 'node NUMBER"
+        "(rank 0) is not in the machine: no line 'node NUMBER"
         in read_messages(done)[0]
     )
     assert str(machine) in read_messages(done)[0]
@@ -161,7 +161,7 @@ def test_a_rank_without_memory_leaves_the_order(mpi: Mpi, tmp_path: Path) -> Non
     *reasons, summary = read_messages(done)
     assert all(reason.startswith("topoloom: not reordered: ") for reason in reasons)
     assert any("has not enough memory" in reason for reason in reasons)
-    assert any("MPI could not make the topology again" in reason for reason in reasons)
+    assert any("MPI could not recreate the topology" in reason for reason in reasons)
     assert summary.startswith(f"topoloom: {number(done, 'topologies moved')} of ")
 
 
