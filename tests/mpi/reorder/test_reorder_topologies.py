@@ -125,8 +125,7 @@ def test_a_machine_file_without_the_host_leaves_the_order(tmp_path: Path) -> Non
     done = under_switches(mpi, (2, 2), [program, 4], variables)
     assert number(done, "moved") == 0
     assert (
-        "(rank 0) is not in the machine: no line 'node NUMBER"
-        in read_messages(done)[0]
+        "(rank 0) is not in the machine: no line 'node NUMBER" in read_messages(done)[0]
     )
     assert str(machine) in read_messages(done)[0]
     assert read_messages(done)[1:] == [
