@@ -28,7 +28,8 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom._core import Allocation, Error, Machine
-from topoloom.nodes.hosts import drop_vacant, host_count, is_vacant, nodes_of_hosts
+from topoloom.nodes.host_text import drop_vacant, is_vacant
+from topoloom.nodes.hosts import host_count, nodes_of_hosts
 from topoloom.support.files import exists, prefix_errors, read_text, write_text
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 from topoloom.support.plain_text import check_characters, is_number, shorten

@@ -9,7 +9,7 @@ from topoloom._core import Allocation, Error, Machine
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.nodes.host_slots import HostSlots
-from topoloom.nodes.hosts import vacant_nodes
+from topoloom.nodes.host_text import vacant_nodes
 
 
 def described_allocation(

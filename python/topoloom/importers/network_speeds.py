@@ -11,7 +11,7 @@ from typing import NamedTuple
 from topoloom._core import Error, Machine, MachineText
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.reachability import find_neighbors
-from topoloom.nodes.hosts import nodes_per_host_of
+from topoloom.nodes.host_text import nodes_per_host_of
 from topoloom.support.units import format_bandwidth
 
 _LINK = re.compile(r"([0-9]+)-([0-9]+)")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from topoloom._core import Error, Machine, MachineText
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.nodes.common_shape import find_common_shape
-from topoloom.nodes.hosts import is_vacant, nodes_per_host_of
+from topoloom.nodes.host_text import is_vacant, nodes_per_host_of
 from topoloom.nodes.node_parts import Levels, NodeParts, NodeType, compress_port_costs
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.support.number_ranges import compress_ranges, join_numbers, split_numbers

@@ -19,8 +19,9 @@ def find_unreachable(count: int, links: Collection[tuple[int, int]]) -> int | No
     for a, b in links:
         forward.setdefault(a, []).append(b)
         backward.setdefault(b, []).append(a)
-    reached = find_reachable([0], forward) & find_reachable([0], backward)
-    return next((v for v in range(count) if v not in reached), None)
+    from_0 = find_reachable([0], forward)
+    to_0 = find_reachable([0], backward)
+    return next((v for v in range(count) if v not in from_0 or v not in to_0), None)
 
 
 def find_reachable(

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from topoloom._core import Error
-from topoloom.nodes.hosts import vacant_name
+from topoloom.nodes.host_text import vacant_name
 
 #: Routers that an axis of a torus may have.
 MAX_ROUTERS = 16_384

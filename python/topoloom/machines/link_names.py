@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from topoloom._core import Machine, MachineText
-from topoloom.nodes.hosts import is_vacant
+from topoloom.nodes.host_text import is_vacant
 
 #: The core's default name of a node or switch.
 _VERTEX = re.compile(r"(?:node|switch|level [0-9]+ (?:group|switch)) [0-9]+")

@@ -18,7 +18,7 @@ from typing import Any
 from topoloom._core import Machine, MachineText
 from topoloom.machines.topology_keys import write_down, write_topology
 from topoloom.machines.topology_options import AXES
-from topoloom.nodes.hosts import drop_vacant
+from topoloom.nodes.host_text import drop_vacant
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts, NodeType
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.support.number_ranges import compress_ranges

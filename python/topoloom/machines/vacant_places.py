@@ -17,7 +17,7 @@ from itertools import product
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.nodes.hosts import vacant_name
+from topoloom.nodes.host_text import vacant_name
 from topoloom.support.number_ranges import expand_ranges
 
 

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hosts, which launchers and batch systems name: nodes, or on rails groups of nodes.
 
-The nodes of rails are GPUs, and those of a host are consecutive. In a torus a place may
-be vacant: its node has a name such as ``vacant_17``, and no job runs there.
+The nodes of rails are GPUs, and those of a host are consecutive.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,37 +17,6 @@ from topoloom.support.number_ranges import join_numbers
 from topoloom.support.units import counted
 
 Ids = npt.NDArray[np.int64]
-
-#: Names of hosts have no underscore.
-_VACANT = "vacant_"
-
-
-def is_vacant(host: str) -> bool:
-    """Return whether this is the name of a vacant place."""
-    return host.startswith(_VACANT)
-
-
-def vacant_name(node: int) -> str:
-    """Name a vacant place."""
-    return f"{_VACANT}{node}"
-
-
-def vacant_nodes(hosts: Iterable[str]) -> set[int]:
-    """Return the nodes at vacant places."""
-    return {node for node, host in enumerate(hosts) if is_vacant(host)}
-
-
-def drop_vacant(hosts: Iterable[str]) -> list[str]:
-    """Remove the names of vacant places."""
-    return [host for host in hosts if not is_vacant(host)]
-
-
-def nodes_per_host_of(text: str) -> int:
-    """Find `Machine.nodes_per_host` from the machine's text, without building it."""
-    topology = MachineText(text).topology
-    if topology.name != "rails":
-        return 1
-    return int(dict(topology.options).get("host", topology.body.partition(":")[0]))
 
 
 def host_count(machine: Machine) -> int:

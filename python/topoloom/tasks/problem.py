@@ -28,13 +28,13 @@ from topoloom.graphs.graph_file import load_graph
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.machines.machine_file import load_described
 from topoloom.nodes.host_slots import HostSlots
+from topoloom.nodes.host_text import vacant_nodes
 from topoloom.nodes.hosts import (
     format_host_count,
     host_machine,
     hosts_in_order,
     nodes_of_hosts,
     slots_per_host,
-    vacant_nodes,
 )
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.support.checks import check_at_least

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from topoloom import Error, Machine
 from topoloom.importers.tofu import read_tofu
 from topoloom.machines.import_formats import IMPORTERS
-from topoloom.nodes.hosts import is_vacant
+from topoloom.nodes.host_text import is_vacant
 
 
 def cells(x: int, y: int, z: int) -> list[tuple[int, ...]]:

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from topoloom import Error, Machine, load_allocation
 from topoloom.importers.cray.xtdb2proc import read_xtdb2proc
 from topoloom.machines.import_formats import IMPORTERS
-from topoloom.nodes.hosts import is_vacant
+from topoloom.nodes.host_text import is_vacant
 
 HEAD = """\
 #

@@ -28,7 +28,8 @@ from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.machines.machine_file import load_described
 from topoloom.machines.machine_writers import save_machine
-from topoloom.nodes.hosts import host_count, host_machine, nodes_per_host_of
+from topoloom.nodes.host_text import nodes_per_host_of
+from topoloom.nodes.hosts import host_count, host_machine
 from topoloom.tasks.previous_placement import previous_slots
 
 #: machine, and the GPUs of its hosts

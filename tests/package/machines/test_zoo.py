@@ -20,7 +20,7 @@ from topoloom.machines.machine_file import (
 from topoloom.machines.machine_names import zoo, zoo_names
 from topoloom.machines.machine_writers import save_machine
 from topoloom.machines.topology_keys import write_topology
-from topoloom.nodes.hosts import vacant_nodes
+from topoloom.nodes.host_text import vacant_nodes
 from topoloom.support.toml_document import read_toml
 from topoloom.support.units import parse_bandwidth, parse_latency
 

@@ -60,7 +60,7 @@ def test_the_fastest_algorithm_of_a_library_is_chosen(
         [ExportRequest(call, "", MODEL)], table, library
     ):
         span = next(each for each in spans if each.first <= ranks <= each.last)
-        counted = size * ranks if function.whole else size
+        counted = size * ranks if function.counts_all_ranks else size
         choice = [each for each in span.choices if each.bytes <= counted][-1]
         assert choice.segment or choice.algorithm in best_of(function, call)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.nodes.hosts import vacant_name
+from topoloom.nodes.host_text import vacant_name
 from topoloom.support.units import format_bandwidth
 
 #: Bytes per second and GPU, each way, of GPUs joined across nodes.

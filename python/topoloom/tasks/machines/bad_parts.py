@@ -11,7 +11,8 @@ from typing import Any
 from topoloom._core import Error
 from topoloom.graphs.traces.trace_formats import detect_trace_format, list_files
 from topoloom.machines.machine_file import load_described
-from topoloom.nodes.hosts import hosts_in_order, is_vacant
+from topoloom.nodes.host_text import is_vacant
+from topoloom.nodes.hosts import hosts_in_order
 from topoloom.probe.locate.diagnosis import (
     Diagnosis,
     Test,

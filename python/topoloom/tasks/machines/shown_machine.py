@@ -15,7 +15,7 @@ from topoloom.machines.machine_facts import machine_facts, node_facts
 from topoloom.machines.machine_file import load_described
 from topoloom.machines.machine_writers import find_losses, save_machine
 from topoloom.machines.node_files import join_nodes
-from topoloom.nodes.hosts import drop_vacant, vacant_nodes
+from topoloom.nodes.host_text import drop_vacant, vacant_nodes
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.tasks.machines.probe import model_in, probe_facts
 

@@ -19,7 +19,8 @@ from topoloom.machines.machine_file import (
     load_described,
 )
 from topoloom.machines.machine_writers import save_machine
-from topoloom.nodes.hosts import drop_vacant, fully_allocated_hosts
+from topoloom.nodes.host_text import drop_vacant
+from topoloom.nodes.hosts import fully_allocated_hosts
 
 CLIQUE, PRODUCT = "nvidia.com/gpu.clique", "nvidia.com/gpu.product"
 LEAF, SPINE = (f"network.topology.nvidia.com/{name}" for name in ("leaf", "spine"))
