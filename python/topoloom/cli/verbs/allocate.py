@@ -109,6 +109,7 @@ def command(
       topoloom allocate --machine dgx-h100-pod --mesh tp=8,dp=16,pp=4 -o nodes.txt
       topoloom allocate --machine topology.conf --choose 'n[1-64]' -N 16
     """
+    from topoloom._core import Error
     from topoloom.allocations.allocation_file import save_allocation
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import monitor_search, print_json
@@ -122,10 +123,11 @@ def command(
     axes = None if mesh is None else parse_mesh(mesh)
     limits = (effort, searching.time, searching.work)
     shown = (allocation, nodes, fragments)
-    if axes is None:
-        _check_choice(choose, pattern, traffic, write_placement, shown, limits)
-    else:
-        _check_mesh(pattern, write_placement, shown, limits)
+    if axes is not None:
+        _check_mesh(pattern, write_placement, shown)
+    elif traffic is not None:
+        raise Error("--traffic goes with --mesh, such as tp=8,dp=16")
+    _check_choice(choose, pattern, write_placement, shown, limits)
     found = allocate_nodes(
         machine,
         AllocationSpec(*shown, search.seed),
@@ -161,7 +163,6 @@ def _check_mesh(
     pattern: str | None,
     write_placement: Path | None,
     shown: tuple[str | None, int | None, int | None],
-    limits: tuple[str | None, str | None, int | None],
 ) -> None:
     """Refuse options that conflict with --mesh."""
     from topoloom._core import Error
@@ -176,24 +177,19 @@ def _check_mesh(
             "--mesh places ranks host after host, in the order that -o writes; leave "
             "out --write-placement"
         )
-    if limits != (None,) * 3:
-        raise Error("--effort, --time and --work need --pattern, which is placed")
 
 
 def _check_choice(
     choose: str | None,
     pattern: str | None,
-    traffic: str | None,
     write_placement: Path | None,
     shown: tuple[str | None, int | None, int | None],
     limits: tuple[str | None, str | None, int | None],
 ) -> None:
-    """Refuse options that need --choose, --pattern or --mesh without it."""
+    """Refuse options that need --choose or --pattern without it."""
     from topoloom._core import Error
 
     allocation, nodes, _ = shown
-    if traffic is not None:
-        raise Error("--traffic goes with --mesh, such as tp=8,dp=16")
     if choose is None and (pattern, *limits) != (None,) * 4:
         raise Error(
             "--pattern, --effort, --time and --work are for --choose FREE-NODES"
