@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from topoloom._core import Error, Machine, MachineText
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.allocations.described_allocation import described_allocation
-from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.machine_description import GivenSpeeds, MachineDescription
 from topoloom.machines.machine_names import DETECT, zoo_files
 from topoloom.machines.topology_forms import section_forms
 from topoloom.nodes.hosts import format_host_count, host_count
@@ -24,9 +23,6 @@ from topoloom.support.files import (
 from topoloom.support.nearest import suggest
 from topoloom.support.plain_text import check_characters
 from topoloom.support.units import counted
-
-if TYPE_CHECKING:
-    from topoloom.importers.network_speeds import GivenSpeeds
 
 #: Characters by which a format is recognized.
 _HEAD = 64 * 1024
@@ -168,7 +164,7 @@ def _read_toml(path: Path) -> MachineDescription:
 def _import(
     path: Path, partial: bool, speeds: GivenSpeeds | None = None
 ) -> MachineDescription:
-    from topoloom.importers.network_speeds import GivenSpeeds, apply_given_speeds
+    from topoloom.importers.network_speeds import apply_given_speeds
     from topoloom.machines.import_formats import IMPORTERS
 
     text = read_text(path, limit=MAX_BYTES)
