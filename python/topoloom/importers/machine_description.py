@@ -53,3 +53,18 @@ class MachineDescription:
     switches: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+
+
+class GivenSpeeds(NamedTuple):
+    """The user's speeds instead of assumed ones, in bytes per second each way.
+
+    Attributes
+    ----------
+    network
+        All NICs of a node; for a torus, a link.
+    nvlink
+        The NVLink of a GPU, inside or between nodes.
+    """
+
+    network: float | None = None
+    nvlink: float | None = None

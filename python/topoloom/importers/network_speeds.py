@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from topoloom._core import Error, Machine, MachineText
-from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.machine_description import GivenSpeeds, MachineDescription
 from topoloom.importers.reachability import find_neighbors
 from topoloom.nodes.host_text import nodes_per_host_of
 from topoloom.support.units import format_bandwidth
@@ -37,21 +37,6 @@ class NetworkSpeeds(NamedTuple):
     bandwidth: float
     options: str = ""
     node: str = ""
-
-
-class GivenSpeeds(NamedTuple):
-    """The user's speeds instead of assumed ones, in bytes per second each way.
-
-    Attributes
-    ----------
-    network
-        All NICs of a node; for a torus, a link.
-    nvlink
-        The NVLink of a GPU, inside or between nodes.
-    """
-
-    network: float | None = None
-    nvlink: float | None = None
 
 
 #: Gbit/s of all NICs of an instance. Source: pages of Amazon, Google, Oracle, 2025.

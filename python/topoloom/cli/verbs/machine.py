@@ -137,7 +137,7 @@ def _load(
     """Load the machine, and note what was left out of it."""
     from topoloom._core import Error
     from topoloom.cli.console import note
-    from topoloom.importers.network_speeds import GivenSpeeds
+    from topoloom.importers.machine_description import GivenSpeeds
     from topoloom.machines.machine_file import IncompleteFileError
     from topoloom.support.units import counted, parse_bandwidth
     from topoloom.tasks.machines.shown_machine import load_shown_machine

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from topoloom._core import Machine
 from topoloom.allocations.described_allocation import described_allocation
-from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.network_speeds import GivenSpeeds
+from topoloom.importers.machine_description import GivenSpeeds, MachineDescription
 from topoloom.machines.machine_facts import machine_facts, node_facts
 from topoloom.machines.machine_file import load_described
 from topoloom.machines.machine_writers import find_losses, save_machine
