@@ -118,7 +118,8 @@ static void set_run_parameters(const struct call* call) {
     run->members = state->members;
     run->tag = call->tag;
     run->op = call->arguments.op;
-    run->trace = call->is_blocking && state->trace != NULL && is_call_traced(state->trace) ? state->trace : NULL;
+    run->trace =
+        call->is_blocking && state->trace != NULL && is_call_traced(state->trace) ? state->trace : NULL;
     run->base[TOPOLOOM_INPUT] = call->reads_input ? input : NULL;
     run->base[TOPOLOOM_OUTPUT] = call->writes_output ? output : NULL;
 }

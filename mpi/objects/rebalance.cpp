@@ -115,8 +115,9 @@ RebalanceResult Runtime::rebalance(const std::string& policy, const RebalanceOpt
                                        all.is_proxied.data()};
         const topoloom_rebalance_options costs{options.seconds_per_byte, options.periods, options.tolerance,
                                                1};
-        decision.failed = topoloom_rebalance(process_map.get(), &objects, policy.c_str(), &costs,
-                                           new_rank.data(), &decision.result, decision.error, sizeof decision.error);
+        decision.failed =
+            topoloom_rebalance(process_map.get(), &objects, policy.c_str(), &costs, new_rank.data(),
+                               &decision.result, decision.error, sizeof decision.error);
     }
     PMPI_Bcast(&decision, sizeof decision, MPI_BYTE, 0, state_->comm);
     if (decision.failed != 0) check_on_all_ranks(state_->comm, std::string("rebalance: ") + decision.error);

@@ -103,7 +103,7 @@ static bool is_faster(struct comm_state* state, const struct call_info* call) {
     if (call->op != MPI_OP_NULL) PMPI_Op_commutative(call->op, &commutes);
     const bool is_blocking = call->form == blocking;
     return is_worth_replacing(state, call->operation, call->bytes, !commutes,
-                       is_blocking ? 0 : 1e-9 * progress_pause_ns);
+                              is_blocking ? 0 : 1e-9 * progress_pause_ns);
 }
 
 /// Programs wait for non-blocking calls by MPI's functions, which do not drive our collectives: a progress thread must. It

@@ -159,8 +159,9 @@ std::vector<Rank> choose(const Program& program, const std::string& policy, cons
 }  // namespace
 
 int topoloom_rebalance(const topoloom_process_map* process_map, const topoloom_objects* objects,
-                       const char* policy, const topoloom_rebalance_options* options, uint32_t* process_of_object,
-                       topoloom_rebalance_result* result, char* error, size_t error_size) {
+                       const char* policy, const topoloom_rebalance_options* options,
+                       uint32_t* process_of_object, topoloom_rebalance_result* result, char* error,
+                       size_t error_size) {
     return guarded(error, error_size, [&] {
         const Program program(*process_map, *objects, *options);
         const std::vector<Rank> found = choose(program, policy, *objects, *options);

@@ -11,7 +11,6 @@ from topoloom._core import Error, Machine, MachineText
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.importers.machine_description import GivenSpeeds, MachineDescription
-from topoloom.importers.network_speeds import GivenSpeeds
 from topoloom.machines.machine_names import DETECT, zoo_files
 from topoloom.machines.topology_forms import section_forms
 from topoloom.nodes.hosts import format_host_count, host_count

@@ -10,10 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from topoloom._core import Allocation, Machine
-from topoloom.nodes.hosts import host_count, slots_per_host
+from topoloom.nodes.hosts import Ids, host_count, slots_per_host
 from topoloom.nodes.node_parts import NodeParts
-
-Ids = npt.NDArray[np.int64]
 
 
 class HostSlots:

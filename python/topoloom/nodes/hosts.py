@@ -7,17 +7,16 @@ The nodes of rails are GPUs, and those of a host are consecutive.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from topoloom._core import Allocation, Error, Machine, MachineText
 from topoloom.support.number_ranges import join_numbers
 from topoloom.support.units import counted
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Ids = npt.NDArray[np.int64]
+Ids = npt.NDArray[np.int64]
 
 
 def host_count(machine: Machine) -> int:
@@ -32,8 +31,6 @@ def slots_per_host(machine: Machine) -> int:
 
 def hosts_in_order(machine: Machine, nodes: Sequence[int] | npt.NDArray[Any]) -> Ids:
     """List the hosts of these nodes, in the order of their first nodes."""
-    import numpy as np
-
     numbers = np.asarray(nodes, dtype=np.int64) // machine.nodes_per_host
     _, first = np.unique(numbers, return_index=True)
     return numbers[np.sort(first)]
@@ -42,8 +39,6 @@ def hosts_in_order(machine: Machine, nodes: Sequence[int] | npt.NDArray[Any]) ->
 def nodes_of_hosts(machine: Machine, hosts: Sequence[int] | npt.NDArray[Any]) -> Ids:
     """List the nodes of hosts, host by host."""
     each = machine.nodes_per_host
-    import numpy as np
-
     first = np.asarray(hosts, dtype=np.int64) * each
     return (first[:, None] + np.arange(each)).ravel()
 
@@ -95,8 +90,6 @@ def _by_host(
                 "give one name for each node, in the allocation's order"
             )
         return list(names), list(names)
-    import numpy as np
-
     numbers = (np.asarray(nodes, np.int64) // machine.nodes_per_host).tolist()
     hosts = hosts_in_order(machine, nodes).tolist()
     if len(names) == len(hosts):
@@ -129,8 +122,6 @@ def host_machine(machine: Machine) -> Machine:
     gpus, domains, units = map(int, MachineText(machine.text).topology.body.split(":"))
     levels = [gpus // machine.nodes_per_host, domains, units]
     text = "tree:" + join_numbers([n for n in levels if n > 1] or [1])
-    import numpy as np
-
     up = np.bincount(machine.nodes_up // machine.nodes_per_host, minlength=1)
     down = np.flatnonzero(up < machine.nodes_per_host).tolist()
     down += range(len(up), host_count(machine))
@@ -140,8 +131,6 @@ def host_machine(machine: Machine) -> Machine:
 def fully_allocated_hosts(free: Allocation) -> Ids:
     """List the hosts of which an allocation has all slots, in its order."""
     machine = free.machine
-    import numpy as np
-
     slots = np.asarray(free.slots, np.int64) // slots_per_host(machine)
     counts = np.bincount(slots, minlength=host_count(machine))
     hosts = hosts_in_order(machine, free.nodes)

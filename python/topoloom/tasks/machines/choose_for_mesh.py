@@ -18,8 +18,8 @@ from topoloom.allocations.spread.switch_levels import (
     reduce_switches,
 )
 from topoloom.graphs.axes import Traffic, rank_order
-from topoloom.nodes.host_slots import Ids
 from topoloom.nodes.hosts import (
+    Ids,
     fully_allocated_hosts,
     host_count,
     host_machine,

@@ -19,8 +19,8 @@ from topoloom._core import (
     compact_nodes,
 )
 from topoloom.graphs.graph_file import load_graph
-from topoloom.nodes.host_slots import Ids
 from topoloom.nodes.hosts import (
+    Ids,
     fully_allocated_hosts,
     host_machine,
     nodes_of_hosts,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topoloom.nodes.host_slots import Ids
+from topoloom.nodes.hosts import Ids
 from topoloom.tasks.machines.segment_places import segment_places
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from topoloom.nodes.host_slots import Ids
+from topoloom.nodes.hosts import Ids
 
 #: Random ways for each choice of leaf groups.
 _RANDOM = 2

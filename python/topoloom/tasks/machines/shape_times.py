@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from topoloom.nodes.host_slots import Ids
+from topoloom.nodes.hosts import Ids
 from topoloom.tasks.machines.nested_segments import (
     HostGroups,
     count_fitting_hosts,
