@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The status log tells `topoloom record` how far each process came. One file per host, marks-HOST, has these lines:
+// The status log tells `topoloom record` how far each process came. One file per host, log-HOST, has these lines:
 //
 //   loaded PROGRAM             before main
 //   other                      the program uses another MPI and runs without the recorder
@@ -23,7 +23,7 @@ static bool find_file(void) {
     const char* folder = getenv(RECORD_VARIABLE);
     if (file_[0] != '\0') return true;
     if (folder == NULL || folder[0] != '/' || gethostname(host, sizeof host - 1) != 0) return false;
-    const int length = snprintf(file_, sizeof file_, "%s/marks-%s", folder, host);
+    const int length = snprintf(file_, sizeof file_, "%s/log-%s", folder, host);
     if (length < (int)sizeof file_) return true;
     file_[0] = '\0';
     return false;

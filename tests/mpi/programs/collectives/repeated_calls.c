@@ -9,7 +9,7 @@
 #include <string.h>
 #include <topoloom_collective.h>
 
-#include "chance.h"
+#include "shared_random.h"
 
 enum {
     allreduce,
