@@ -199,8 +199,8 @@ bool is_worth_replacing(struct comm_state* state, enum topoloom_operation operat
         return last->is_faster;
     int is_faster = 0;
     char error[256];
-    if (topoloom_strategy_helps(state->strategy, operation, bytes, in_rank_order, round_delay, &is_faster,
-                                error, sizeof error)) {
+    if (topoloom_strategy_saves_time(state->strategy, operation, bytes, in_rank_order, round_delay,
+                                     &is_faster, error, sizeof error)) {
         state->error = MPI_ERR_NO_MEM;  // other errors occur on all ranks, and earlier
         return true;
     }
@@ -216,7 +216,7 @@ int find_schedule(struct comm_state* state, const char* name, MPI_Comm comm, con
                   long long bytes, const char** schedule) {
     struct choice choice = {.bytes = bytes};
     char error[256];
-    if (topoloom_operation_named(operation, &choice.operation, error, sizeof error) != 0)
+    if (topoloom_parse_operation(operation, &choice.operation, error, sizeof error) != 0)
         return raise_error(comm, MPI_ERR_ARG, name, "%s", error);
     pthread_mutex_lock(&state->guard);
     const bool is_chosen = choose_schedule(state, &choice, schedule, error, sizeof error);

@@ -24,9 +24,9 @@ static int sum_over_ranks(struct comm_state* state, MPI_Comm comm, int64_t* valu
 }
 
 static int run_fence(struct comm_state* state, MPI_Comm comm) {
-    int64_t values[TOPOLOOM_MOST_SEEN], sums[TOPOLOOM_MOST_SEEN];
+    int64_t values[TOPOLOOM_MAX_OBSERVATIONS], sums[TOPOLOOM_MAX_OBSERVATIONS];
     pthread_mutex_lock(&state->guard);
-    const size_t count = topoloom_learner_seen(state->learner, values);
+    const size_t count = topoloom_learner_observations(state->learner, values);
     pthread_mutex_unlock(&state->guard);
     if (count == 0) return MPI_SUCCESS;
     const int status = sum_over_ranks(state, comm, values, sums, count);
@@ -47,7 +47,7 @@ int record_time(const struct call* call) {
     struct comm_state* state = call->state;
     const double seconds = PMPI_Wtime() - call->begin;
     pthread_mutex_lock(&state->guard);
-    const bool is_fence_due = topoloom_learner_saw(state->learner, seconds) != 0;
+    const bool is_fence_due = topoloom_learner_record_time(state->learner, seconds) != 0;
     pthread_mutex_unlock(&state->guard);
     return is_fence_due ? run_fence(state, call->arguments.comm) : MPI_SUCCESS;
 }

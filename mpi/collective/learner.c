@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /// Numbers of values that fences sum. A schedule has 32 values, and most fences follow one call.
-static const int64_t fence_sizes[fence_size_count] = {32, 128, TOPOLOOM_MOST_SEEN};
+static const int64_t fence_sizes[fence_size_count] = {32, 128, TOPOLOOM_MAX_OBSERVATIONS};
 
 bool choose_schedule(struct comm_state* state, const struct choice* choice, const char** schedule,
                      char* error, size_t error_size) {

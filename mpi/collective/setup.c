@@ -257,7 +257,7 @@ static int start_strategy_agreement(struct comm_state* state, struct setup* setu
     int64_t used = create_strategy(state, settings, 3);
     if (used > 0 && !apply_other_settings(state, parts)) used = 0;
     if (used > 0 && parts[setting_report][0] == '1')
-        print_once(state, topoloom_strategy_about(state->strategy));
+        print_once(state, topoloom_strategy_description(state->strategy));
     return start_agreement(state, setup, used);
 }
 

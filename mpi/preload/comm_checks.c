@@ -83,7 +83,7 @@ static struct comm_state* set_up_comm(MPI_Comm comm) {
         return NULL;
     const bool is_ready = advance_setup(state, true, &done) == MPI_SUCCESS;
     if (is_ready &&
-        (state->learner != NULL || state->trace != NULL || topoloom_strategy_may_help(state->strategy)))
+        (state->learner != NULL || state->trace != NULL || topoloom_strategy_can_save_time(state->strategy)))
         return state;
     detach_state(comm);
     return NULL;

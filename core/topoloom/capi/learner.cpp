@@ -13,7 +13,7 @@
 
 using namespace topoloom;
 
-static_assert(TOPOLOOM_MOST_SEEN == Learner::max_observations);
+static_assert(TOPOLOOM_MAX_OBSERVATIONS == Learner::max_observations);
 
 struct topoloom_learner {
     Learner learner;
@@ -36,12 +36,12 @@ int topoloom_learner_choose(topoloom_learner* learner, enum topoloom_operation o
     });
 }
 
-int topoloom_learner_saw(topoloom_learner* learner, double seconds) {
+int topoloom_learner_record_time(topoloom_learner* learner, double seconds) {
     learner->learner.record_time(seconds);
     return learner->learner.is_due() ? 1 : 0;
 }
 
-size_t topoloom_learner_seen(const topoloom_learner* learner, int64_t* numbers) {
+size_t topoloom_learner_observations(const topoloom_learner* learner, int64_t* numbers) {
     return learner->learner.write_observations(
         std::span<int64_t, Learner::max_observations>(numbers, Learner::max_observations));
 }

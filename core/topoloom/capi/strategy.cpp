@@ -98,26 +98,26 @@ int topoloom_strategy_choose(topoloom_strategy* strategy, enum topoloom_operatio
     });
 }
 
-int topoloom_strategy_helps(topoloom_strategy* strategy, enum topoloom_operation operation, int64_t bytes,
-                            int in_rank_order, double round_delay, int* helps, char* error,
-                            size_t error_size) {
+int topoloom_strategy_saves_time(topoloom_strategy* strategy, enum topoloom_operation operation,
+                                 int64_t bytes, int in_rank_order, double round_delay, int* helps,
+                                 char* error, size_t error_size) {
     return guarded(error, error_size, [&] {
         *helps = strategy->shared->saves_time(checked_operation(operation), Bytes{bytes}, in_rank_order != 0,
                                               round_delay);
     });
 }
 
-int topoloom_strategy_may_help(const topoloom_strategy* strategy) {
+int topoloom_strategy_can_save_time(const topoloom_strategy* strategy) {
     return strategy->shared->can_save_time() ? 1 : 0;
 }
 
-const char* topoloom_strategy_about(const topoloom_strategy* strategy) {
+const char* topoloom_strategy_description(const topoloom_strategy* strategy) {
     return strategy->shared->description().c_str();
 }
 
 void topoloom_strategy_free(topoloom_strategy* strategy) { delete strategy; }
 
-int topoloom_operation_named(const char* name, enum topoloom_operation* operation, char* error,
+int topoloom_parse_operation(const char* name, enum topoloom_operation* operation, char* error,
                              size_t error_size) {
     return guarded(error, error_size,
                    [&] { *operation = static_cast<topoloom_operation>(parse_any_operation(name)); });

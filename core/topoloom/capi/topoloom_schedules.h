@@ -136,15 +136,15 @@ TOPOLOOM_API int topoloom_strategy_choose(topoloom_strategy* strategy, enum topo
 
 /* Whether that schedule saves time: the setting names it, or it is faster than the schedule of an MPI library by more than
  * its overhead, which includes `round_delay` seconds per round. Depends on the same values only. */
-TOPOLOOM_API int topoloom_strategy_helps(topoloom_strategy* strategy, enum topoloom_operation operation,
-                                         int64_t bytes, int in_rank_order, double round_delay, int* helps,
-                                         char* error, size_t error_size);
+TOPOLOOM_API int topoloom_strategy_saves_time(topoloom_strategy* strategy, enum topoloom_operation operation,
+                                              int64_t bytes, int in_rank_order, double round_delay,
+                                              int* helps, char* error, size_t error_size);
 
 /* Whether any call can save time: not if all ranks are on one node and the setting names no schedule. */
-TOPOLOOM_API int topoloom_strategy_may_help(const topoloom_strategy* strategy);
+TOPOLOOM_API int topoloom_strategy_can_save_time(const topoloom_strategy* strategy);
 
 /* A description in one line; lives as long as the strategy. */
-TOPOLOOM_API const char* topoloom_strategy_about(const topoloom_strategy* strategy);
+TOPOLOOM_API const char* topoloom_strategy_description(const topoloom_strategy* strategy);
 
 TOPOLOOM_API void topoloom_strategy_free(topoloom_strategy* strategy);
 
@@ -157,7 +157,7 @@ typedef struct topoloom_learner topoloom_learner;
 TOPOLOOM_API int topoloom_learner_make(topoloom_strategy* strategy, topoloom_learner** learner, char* error,
                                        size_t error_size);
 
-/* Chooses like topoloom_strategy_choose. A timed call must be followed by topoloom_learner_saw before the next call, and may
+/* Chooses like topoloom_strategy_choose. A timed call must be followed by topoloom_learner_record_time before the next call, and may
  * try a schedule other than the fastest known one. */
 TOPOLOOM_API int topoloom_learner_choose(topoloom_learner* learner, enum topoloom_operation operation,
                                          int64_t bytes, int in_rank_order, int is_timed,
@@ -165,12 +165,12 @@ TOPOLOOM_API int topoloom_learner_choose(topoloom_learner* learner, enum topoloo
 
 /* Records the seconds of a timed call; invalid times are ignored. Returns 1 if a fence is due before the next call: all ranks
  * sum up their observations and learn from the sums. Further fences are allowed at any time. */
-TOPOLOOM_API int topoloom_learner_saw(topoloom_learner* learner, double seconds);
+TOPOLOOM_API int topoloom_learner_record_time(topoloom_learner* learner, double seconds);
 
 /* Writes the observations since the last fence and returns how many numbers they are, the same on all ranks. Like
- * topoloom_learner_saw and _learn it allocates no memory, so a rank without memory still learns what the others do. */
-enum { TOPOLOOM_MOST_SEEN = 1024 };
-TOPOLOOM_API size_t topoloom_learner_seen(const topoloom_learner* learner, int64_t* numbers);
+ * topoloom_learner_record_time and _learn it allocates no memory: a rank without memory still learns what the others do. */
+enum { TOPOLOOM_MAX_OBSERVATIONS = 1024 };
+TOPOLOOM_API size_t topoloom_learner_observations(const topoloom_learner* learner, int64_t* numbers);
 
 /* Learns from the sums of all ranks. Fails only for a wrong number of sums. */
 TOPOLOOM_API int topoloom_learner_learn(topoloom_learner* learner, const int64_t* sums, size_t count,
@@ -179,7 +179,7 @@ TOPOLOOM_API int topoloom_learner_learn(topoloom_learner* learner, const int64_t
 TOPOLOOM_API void topoloom_learner_free(topoloom_learner* learner);
 
 /* Parses the name of an operation, as in MPI or `topoloom collective`. */
-TOPOLOOM_API int topoloom_operation_named(const char* name, enum topoloom_operation* operation, char* error,
+TOPOLOOM_API int topoloom_parse_operation(const char* name, enum topoloom_operation* operation, char* error,
                                           size_t error_size);
 
 /* How messages of a many-to-many travel: directly, or combined along the axes of a virtual mesh of two axes, a grid of three,

@@ -22,7 +22,7 @@ class Chooser {
     Chooser& operator=(const Chooser&) = delete;
 
     [[nodiscard]] std::string error() const { return failed_ ? error_ : ""; }
-    [[nodiscard]] std::string about() const { return topoloom_strategy_about(strategy_); }
+    [[nodiscard]] std::string about() const { return topoloom_strategy_description(strategy_); }
     const char* choose(topoloom_operation operation, std::int64_t bytes) {
         const char* schedule = nullptr;
         const int status =
@@ -45,7 +45,7 @@ topoloom_setting setting_of(std::size_t ranks) {
 std::string operation_named(const char* name) {
     char error[256];
     topoloom_operation operation{};
-    if (topoloom_operation_named(name, &operation, error, sizeof error) != 0) return error;
+    if (topoloom_parse_operation(name, &operation, error, sizeof error) != 0) return error;
     return std::to_string(operation);
 }
 

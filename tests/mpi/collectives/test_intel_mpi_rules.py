@@ -138,7 +138,7 @@ def test_intel_mpi_changes_its_algorithm_as_the_variable_states(
         others = [other for other in others if other[1] != first[1]]
         if not others:
             continue
-        at = change * ranks if function.whole else change
+        at = change * ranks if function.counts_all_ranks else change
         choices = [SizeRule(0, first[0].algorithm, 0)]
         choices.append(SizeRule(at, others[0][0].algorithm, 0))
         rules += intel_mpi.write_choices([(function, [RankRange(2, ranks, choices)])])
