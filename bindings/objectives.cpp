@@ -48,7 +48,7 @@ MeasuredObjective ObjectiveInput::for_use(const CommGraph& graph, const Allocati
     if (use == SlotUse::one_rank) {
         const Problem problem = at(Problem(graph, allocation));
         return problem.is_for_hop_bytes() ? measured(graph, objective_of(ObjectiveKind::hop_bytes))
-                                          : problem.objective_on_links();
+                                          : problem.link_objective();
     }
     require_phases_add_up(phases_, graph);
     require_exact_hop_bytes(graph, allocation.machine());

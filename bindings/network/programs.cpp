@@ -108,7 +108,7 @@ ProgramMeasure measure(const SwitchWiring& wiring, const SwitchSettings& setting
     });
 }
 
-std::vector<Node> nodes_of(const Ids& node_of_rank) {
+std::vector<Node> to_nodes(const Ids& node_of_rank) {
     std::vector<Node> nodes;
     for (const std::uint32_t node : node_of_rank.values("node_of_rank")) nodes.push_back(Node{node});
     return nodes;
@@ -120,7 +120,7 @@ const auto list_finishes = [](const auto& ranks, std::vector<std::uint64_t>& fin
 
 ProgramMeasure measure_program(const SwitchWiring& wiring, const Program& program, const Ids& node_of_rank,
                                const SwitchSettings& settings, const RunOptions& run) {
-    const std::vector<Node> nodes = nodes_of(node_of_rank);
+    const std::vector<Node> nodes = to_nodes(node_of_rank);
     return measure(
         wiring, settings, run, {},
         [&](const NetworkTiming& times) {
@@ -133,7 +133,7 @@ ProgramMeasure measure_program(const SwitchWiring& wiring, const Program& progra
 ProgramMeasure measure_operations(const SwitchWiring& wiring, const OperationGraph& graph,
                                   const Ids& node_of_rank, const SwitchSettings& settings,
                                   const RunOptions& run) {
-    const std::vector<Node> nodes = nodes_of(node_of_rank);
+    const std::vector<Node> nodes = to_nodes(node_of_rank);
     return measure(
         wiring, settings, run, {},
         [&](const NetworkTiming& times) {

@@ -15,14 +15,14 @@ Balancer alias_balancer();
 Balancer sweep_balancer();
 Balancer curve_balancer();
 Balancer transport_balancer();
-Balancer walk_balancer();
+Balancer two_pointer_balancer();
 Balancer diffusion_balancer();
 Balancer integer_diffusion_balancer();
 Balancer laplacian_balancer();
 
 const std::vector<Balancer>& balancers() {
     static const std::vector<Balancer> table{
-        auto_balancer(),     alias_balancer(),     sweep_balancer(),     walk_balancer(),
+        auto_balancer(),     alias_balancer(),     sweep_balancer(),     two_pointer_balancer(),
         curve_balancer(),    transport_balancer(), diffusion_balancer(), integer_diffusion_balancer(),
         laplacian_balancer()};
     return table;

@@ -269,7 +269,7 @@ void NodeSearch::anneal_gpus(double most, std::size_t swaps, double heat, Rng& r
     }
 }
 
-bool NodeSearch::save_visits(double most) {
+bool NodeSearch::reduce_visits(double most) {
     bool any = false;
     for (const std::uint32_t a : movable_) {
         for (const std::uint32_t b : movable_) {
@@ -285,7 +285,7 @@ bool NodeSearch::save_visits(double most) {
 std::vector<std::uint32_t> NodeSearch::anneal_packed(double most, std::size_t swaps, double heat, Rng& rng) {
     anneal_gpus(most, swaps, heat, rng);
     constexpr int passes = 20;
-    for (int pass = 0; pass < passes && save_visits(most); ++pass) {
+    for (int pass = 0; pass < passes && reduce_visits(most); ++pass) {
     }
     return gpu_of_;
 }

@@ -83,7 +83,7 @@ class NodeSearch {
     [[nodiscard]] bool fits(std::uint32_t a, std::uint32_t b, double most) const;
     [[nodiscard]] bool on_gpu(std::uint32_t gpu, std::uint32_t expert) const;
     [[nodiscard]] bool unload_fullest(double most);
-    bool save_visits(double most);
+    bool reduce_visits(double most);
     void swap_gpus(std::uint32_t a, std::uint32_t b);
 
     const ExpertGpus& gpus_;

@@ -146,7 +146,7 @@ class Traversal {
             const std::uint32_t hops = network_.hops(start, end);
             message_hops += messages[i] * static_cast<std::int64_t>(hops);
             if (messages[i] > 0) longest = std::max(longest, hops);
-            loads.to(to, end, static_cast<double>(bytes[i].value));
+            loads.add_route_to(to, end, static_cast<double>(bytes[i].value));
         }
         tally.hop_bytes += hop_bytes;
         tally.message_hops += message_hops;
@@ -175,7 +175,8 @@ BigVector<double> loads_over(const Routes& routes, const CommGraph& graph, const
         for (std::size_t u = chunks[c].begin; u < chunks[c].end; ++u) {
             loads.from(machine.node(placement[Rank{u}]), nullptr);
             for (const Edge edge : graph.sends(Rank{u})) {
-                loads.to(machine.node(placement[edge.peer]), nullptr, static_cast<double>(edge.bytes.value));
+                loads.add_route_to(machine.node(placement[edge.peer]), nullptr,
+                                   static_cast<double>(edge.bytes.value));
             }
         }
     });

@@ -64,7 +64,7 @@ class RouteLoads {
     RouteLoads(const Routes& routes, std::span<double> loads, LoadQuantizer quantizer)
         : routes_(routes), loads_(loads), quantizer_(quantizer) {}
     void from(Node node, const auto& /*point*/) { from_ = node; }
-    void to(Node node, const auto& /*point*/, double bytes) {
+    void add_route_to(Node node, const auto& /*point*/, double bytes) {
         routes_.route(from_, node, [&](Link link, double share) {
             loads_.add(link.value, quantizer_.round(bytes * share));
         });
@@ -85,7 +85,7 @@ class RouteLoads<BasicTorus<Width>> {
     RouteLoads(const BasicTorus<Width>& torus, std::span<double> loads, LoadQuantizer /*sums are exact*/)
         : loads_(loads), deposits_(torus, Add{&loads_}) {}
     void from(Node, const Point& a) { deposits_.from(a); }
-    void to(Node, const Point& b, double bytes) { deposits_.to(b, bytes); }
+    void add_route_to(Node, const Point& b, double bytes) { deposits_.to(b, bytes); }
 
    private:
     struct Add {
@@ -103,7 +103,7 @@ class RouteLoads<FatTree> {
     RouteLoads(const FatTree& tree, std::span<double> loads, LoadQuantizer /*sums are exact*/)
         : tree_(tree), loads_(loads) {}
     void from(Node node, const FatTree::Point&) { from_ = node; }
-    void to(Node node, const FatTree::Point&, double bytes) {
+    void add_route_to(Node node, const FatTree::Point&, double bytes) {
         tree_.collect(from_, node, [&](Link link, double) { loads_.add(link.value, bytes); });
     }
 
@@ -124,8 +124,8 @@ class RouteLoads<Hosted<Base>> {
         between_.from(node, a.router);
         from_ = node;
     }
-    void to(Node node, const Point& b, double bytes) {
-        between_.to(node, b.router, bytes);
+    void add_route_to(Node node, const Point& b, double bytes) {
+        between_.add_route_to(node, b.router, bytes);
         if (!network_.has_links()) return;
         loads_[network_.link_up(from_).value] += bytes;
         loads_[network_.link_down(node).value] += bytes;

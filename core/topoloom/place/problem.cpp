@@ -117,7 +117,7 @@ Problem Problem::for_hop_bytes() const {
     return other;
 }
 
-MeasuredObjective Problem::objective_on_links() const {
+MeasuredObjective Problem::link_objective() const {
     if (objective_) return *objective_;
     return {.mix = objective_of(ObjectiveKind::congestion), .phases = {&graph_}};
 }
@@ -143,7 +143,7 @@ bool Problem::is_busy(std::span<const Slot> slot_of_rank) const {
 
 TimeParts Problem::parts_of_time(std::span<const Slot> slot_of_rank) const {
     if (!machine().has_bandwidths()) return {};
-    MeasuredObjective objective = objective_on_links();
+    MeasuredObjective objective = link_objective();
     objective.mix = objective_of(ObjectiveKind::time);
     const CommGraph sent = uses_proxies() ? apply_proxies(graph_, slot_of_rank) : CommGraph{};
     if (uses_proxies()) objective.phases = {&sent};

@@ -50,7 +50,7 @@ class Problem {
     [[nodiscard]] Problem for_hop_bytes() const;
     [[nodiscard]] bool is_for_hop_bytes() const { return objective_ == nullptr; }
     /// The objective on links; congestion where the problem is for hop-bytes.
-    [[nodiscard]] MeasuredObjective objective_on_links() const;
+    [[nodiscard]] MeasuredObjective link_objective() const;
     /// Hop-bytes of what is sent, through proxies where ranks share slots, and those of moving the ranks. O(edges), on all
     /// cores.
     [[nodiscard]] std::int64_t value(std::span<const Slot> slot_of_rank) const;

@@ -192,7 +192,7 @@ Minima<T> update_and_find(const Triangle<T>& triangle, const T* x, const T* y, c
 }
 
 template <class T>
-std::size_t find_value(const Triangle<T>& triangle, std::size_t& from, T value, T now) {
+std::size_t find_exchange(const Triangle<T>& triangle, std::size_t& from, T value, T now) {
 #if defined(__x86_64__)
     if (has_avx2()) return find_avx2(triangle, from, value, now);
 #endif
@@ -215,9 +215,9 @@ template Minima<std::int64_t> update_and_find(const Triangle<std::int64_t>&, con
                                               std::int64_t);
 template Minima<double> update_and_find(const Triangle<double>&, const double*, const double*, const double*,
                                         const double*, double);
-template std::size_t find_value(const Triangle<std::int32_t>&, std::size_t&, std::int32_t, std::int32_t);
-template std::size_t find_value(const Triangle<std::int64_t>&, std::size_t&, std::int64_t, std::int64_t);
-template std::size_t find_value(const Triangle<double>&, std::size_t&, double, double);
+template std::size_t find_exchange(const Triangle<std::int32_t>&, std::size_t&, std::int32_t, std::int32_t);
+template std::size_t find_exchange(const Triangle<std::int64_t>&, std::size_t&, std::int64_t, std::int64_t);
+template std::size_t find_exchange(const Triangle<double>&, std::size_t&, double, double);
 template void weighted_row_sum(const std::int32_t*, std::size_t, std::size_t, const std::int32_t*,
                                std::int32_t*);
 template void weighted_row_sum(const std::int64_t*, std::size_t, std::size_t, const std::int64_t*,

@@ -31,7 +31,7 @@ Minima<T> update_and_find(const Triangle<T>& triangle, const T* x, const T* y, c
 /// Finds the first exchange with this value and tabu_until <= now, starting cyclically at row `from`. Returns its
 /// index in the triangle, and its row in `from`. There must be one.
 template <class T>
-std::size_t find_value(const Triangle<T>& triangle, std::size_t& from, T value, T now);
+std::size_t find_exchange(const Triangle<T>& triangle, std::size_t& from, T value, T now);
 
 /// sum = sum over i of factor[i] * row i of a matrix; rows and sum have `stride` elements, whole vectors.
 template <class T>

@@ -287,7 +287,7 @@ void QapMoves<T>::find_minima(T now) {
 template <class T>
 typename QapMoves<T>::Move QapMoves<T>::find(std::uint32_t from, T value, T now) {
     std::size_t i = from;
-    const std::size_t at = find_value<T>(triangle(), i, value, now);
+    const std::size_t at = find_exchange<T>(triangle(), i, value, now);
     return {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(at - offset_[i]), value};
 }
 

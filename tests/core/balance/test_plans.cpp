@@ -8,7 +8,7 @@
 #include "topoloom/balance/balancer.hpp"
 #include "topoloom/balance/diffusion.hpp"
 #include "topoloom/balance/target_loads.hpp"
-#include "topoloom/balance/walk.hpp"
+#include "topoloom/balance/two_pointer_plan.hpp"
 #include "topoloom/base/error.hpp"
 
 using namespace topoloom;
@@ -61,7 +61,7 @@ TEST_CASE("QWalk moves the fewest tasks, from every rank and in total") {
     Rng rng(4);
     for (int draw = 0; draw < 2000; ++draw) {
         const TaskCounts loads = random_loads(1 + rng.below(40), 1 + rng.below(30), rng);
-        const Plan plan = walk_plan(loads);
+        const Plan plan = two_pointer_plan(loads);
         const TaskCounts ends = loads_after(loads, plan);
         CHECK(ends == targets_by_load(loads));
         const PlanMeasures least = least_measures(loads, ends);

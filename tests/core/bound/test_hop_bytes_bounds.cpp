@@ -60,7 +60,7 @@ Placement random_shared_placement(const Allocation& allocation, std::span<const 
 }
 
 /// The best of all bounds; the sparse one is no better than the dense one.
-std::int64_t best_of_all(const BoundProblem& problem) {
+std::int64_t find_highest_bound(const BoundProblem& problem) {
     const std::int64_t dense = bound::gilmore_lawler_bound(problem);
     CHECK(bound::sparse_bound(problem) <= dense);
     const Budget budget;
@@ -74,7 +74,7 @@ std::int64_t best_of_all(const BoundProblem& problem) {
 TEST_CASE("no placement has fewer hop-bytes than the bounds, on any machine") {
     for_each_bound_case(30, [](const CommGraph& graph, const Allocation& allocation, Rng& rng) {
         const BoundProblem problem(graph, allocation);
-        const std::int64_t best = best_of_all(problem);
+        const std::int64_t best = find_highest_bound(problem);
         for (int i = 0; i < 20; ++i) {
             const Placement placement = random_placement(allocation, graph.rank_count(), rng);
             CHECK(best <= hop_bytes(graph, allocation.machine(), placement.slots()));
@@ -108,7 +108,7 @@ TEST_CASE("bounds account for ranks on the same slot") {
         if (all < graph.rank_count())
             capacities.front() += static_cast<std::uint32_t>(graph.rank_count()) - all;
         const BoundProblem problem(graph, allocation, capacities);
-        const std::int64_t best = best_of_all(problem);
+        const std::int64_t best = find_highest_bound(problem);
         for (int i = 0; i < 10; ++i) {
             const Placement placement =
                 random_shared_placement(allocation, capacities, graph.rank_count(), rng);

@@ -36,8 +36,8 @@ double measured(const Machine& machine, const Extents& extents, const std::vecto
 }
 
 /// Every order of the prime factors `axes` (by axis, all of size 2), on slots 0, 1, 2, ...
-double best_of_all(const Machine& machine, const Extents& extents, const std::vector<MeshTraffic>& traffic,
-                   std::vector<std::uint32_t> axes) {
+double find_lowest_time(const Machine& machine, const Extents& extents,
+                        const std::vector<MeshTraffic>& traffic, std::vector<std::uint32_t> axes) {
     double best = std::numeric_limits<double>::infinity();
     std::ranges::sort(axes);
     do {
@@ -110,7 +110,7 @@ TEST_CASE("the best order is as good as the best of all orders of prime factors"
     for (const Machine* machine : {&torus, &rails}) {
         const Allocation allocation = Allocation::whole(*machine);
         for (const auto& traffic : mixes) {
-            const double best = best_of_all(*machine, extents, traffic, {0, 1, 1, 1, 2});
+            const double best = find_lowest_time(*machine, extents, traffic, {0, 1, 1, 1, 2});
             CHECK(order_axes(allocation, extents, traffic).best.total() <= best * (1 + 1e-9));
         }
     }

@@ -47,7 +47,7 @@ class TaskParts {
     [[nodiscard]] const RankDistance& distance() const { return distance_; }
     [[nodiscard]] std::size_t ranks() const { return load_.size(); }
     [[nodiscard]] Part operator[](Vertex v) const { return part_[v.value]; }
-    [[nodiscard]] const std::vector<Part>& part() const { return part_; }
+    [[nodiscard]] const std::vector<Part>& part_of_vertex() const { return part_; }
     [[nodiscard]] double load(Part rank) const { return load_[rank.value]; }
     [[nodiscard]] double limit() const { return limit_; }
 

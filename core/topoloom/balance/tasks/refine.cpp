@@ -17,13 +17,15 @@ constexpr std::size_t looks_per_poll = 4096;
 class Pass {
    public:
     explicit Pass(TaskParts& parts)
-        : parts_(parts), version_(parts.part().size(), 0), has_moved_(parts.part().size(), 0) {}
+        : parts_(parts),
+          version_(parts.part_of_vertex().size(), 0),
+          has_moved_(parts.part_of_vertex().size(), 0) {}
 
     /// Returns the gain.
     double run() {
         for (const Vertex v : parts_.level().graph.vertices())
             if (parts_.is_pulled(v)) offer(v);
-        const std::size_t patience = 100 + parts_.part().size() / 20;
+        const std::size_t patience = 100 + parts_.part_of_vertex().size() / 20;
         const double least = least_gain * parts_.cost();
         double gained = 0, best = 0;
         std::size_t best_at = 0;

@@ -99,14 +99,14 @@ class Repartitioning {
             for (const Vertex v : finer.graph.vertices()) part[v.value] = parts[finer.coarse_of[v.value]];
         }
         TaskParts parts(tasks_, distance_, levels.front(), std::move(part));
-        (parts.part().size() > many_tasks ? relieve_directly : relieve)(parts);
+        (parts.part_of_vertex().size() > many_tasks ? relieve_directly : relieve)(parts);
         return fitted(levels.front(), parts);
     }
 
     /// If ranks are still above their limits, moves as few bytes as possible.
     std::optional<Found> fitted(const TaskLevel& level, const TaskParts& parts) {
-        if (!parts.any_exceeds()) return refined(level, parts.part());
-        const std::vector<Rank> present = ranks_of(parts.part());
+        if (!parts.any_exceeds()) return refined(level, parts.part_of_vertex());
+        const std::vector<Rank> present = ranks_of(parts.part_of_vertex());
         Tasks rest = tasks_;
         rest.owners = present;
         try {
@@ -121,7 +121,7 @@ class Repartitioning {
         refine_parts(parts);
         double excess = 0;
         for (const Part rank : ids<Part>(tasks_.ranks)) excess = std::max(excess, parts.excess(rank));
-        return {parts.part(), excess, parts.cost()};
+        return {parts.part_of_vertex(), excess, parts.cost()};
     }
 
     const Tasks& tasks_;

@@ -236,8 +236,8 @@ std::array<std::size_t, 2> read_link_kinds(const TextPiece& word, bool two_dimen
 
 /// Reads the option `name` for all links, then name.local, then the options for one kind.
 template <class Quantity, class Read>
-void read_quantities(const Section& section, std::string_view name, bool two_dimensional,
-                     std::array<Quantity, 3>& values, const Read& read) {
+void read_by_link_kind(const Section& section, std::string_view name, bool two_dimensional,
+                       std::array<Quantity, 3>& values, const Read& read) {
     for (const std::size_t breadth : {3U, 2U, 1U}) {
         const Quantity standard = values.back();  // the value for all kinds until the last round
         for (const auto& [key, value] : section.options) {
@@ -273,9 +273,9 @@ Hosted<Dragonfly> read_dragonfly(const Section& section) {
             spec.routing = static_cast<DragonflyRouting>(value.one_of(dragonfly_routings));
         }
     }
-    read_quantities(section, "bandwidth", two_dimensional, spec.bandwidth, read_bandwidth);
-    read_quantities(section, "latency", two_dimensional, spec.latency,
-                    [](const TextPiece& value, Seconds) { return read_quantity(value, parse_time); });
+    read_by_link_kind(section, "bandwidth", two_dimensional, spec.bandwidth, read_bandwidth);
+    read_by_link_kind(section, "latency", two_dimensional, spec.latency,
+                      [](const TextPiece& value, Seconds) { return read_quantity(value, parse_time); });
     return with_hosts<Dragonfly>(section, RouterPlace::in_switches, spec);
 }
 

@@ -46,7 +46,7 @@ class Blockings {
     /// All orders that fill the nodes with the fewest bytes between them that were found, at most a few.
     std::vector<NodeBlocking> best() {
         const bool many = grid_.cells() > max_ranks_superlinear;
-        if (nodes_.equal()) {
+        if (nodes_.has_equal_sizes()) {
             const bool square = try_tiles();
             // Little is left to gain, and much to be spent.
             if (square && many) return std::move(found_);
@@ -177,7 +177,7 @@ FilledNodes::FilledNodes(const Problem& problem) : slots(problem.allocation().no
     }
 }
 
-bool FilledNodes::equal() const {
+bool FilledNodes::has_equal_sizes() const {
     return std::ranges::adjacent_find(sizes, std::not_equal_to<>{}) == sizes.end();
 }
 

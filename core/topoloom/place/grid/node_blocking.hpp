@@ -18,7 +18,7 @@ inline constexpr std::size_t max_ranks_superlinear = 20'000;
 /// The nodes that block order fills, and the slots that it takes on each, in the order of their numbers.
 struct FilledNodes {
     explicit FilledNodes(const Problem& problem);
-    [[nodiscard]] bool equal() const;
+    [[nodiscard]] bool has_equal_sizes() const;
 
     std::vector<Node> nodes;
     std::vector<std::vector<Slot>> slots;

@@ -116,7 +116,7 @@ Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
     constexpr std::uint32_t nearest = 256;
     const Allocation& allocation = problem.allocation();
     const std::uint32_t sweeps = options.sweeps > 0 ? options.sweeps : annealing_sweeps(problem.graph());
-    const MeasuredObjective objective = problem.objective_on_links();
+    const MeasuredObjective objective = problem.link_objective();
     return keep_better(problem, std::move(start), [&](const Placement& from) {
         Placement found = from;
         with_near_lists(problem, nearest, meter, [&](NearLists& near) {

@@ -133,7 +133,7 @@ class RouteRotations {
 
 Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter& meter,
                            const RotateOptions& options) {
-    const MeasuredObjective objective = problem.objective_on_links();
+    const MeasuredObjective objective = problem.link_objective();
     return keep_better(problem, start, [&](const Placement& from) {
         Placement found = from;
         with_near_lists(problem, options.near, meter, [&](NearLists& near) {

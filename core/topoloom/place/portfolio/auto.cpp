@@ -264,8 +264,7 @@ std::uint64_t descent_work(const CommGraph& graph, const EffortLimits& limits) {
 /// Whether the one takes little longer than the other, and has fewer hop-bytes: they are what other jobs feel.
 bool keeps_near(const Problem& problem, const Placement& near, const Placement& other) {
     constexpr double hardly = 1.01;
-    if (!problem.objective_on_links().mix.is(ObjectiveKind::time) || problem.migration() != nullptr)
-        return false;
+    if (!problem.link_objective().mix.is(ObjectiveKind::time) || problem.migration() != nullptr) return false;
     const CongestionKey key = problem.key(near.slots());
     const CongestionKey of_other = problem.key(other.slots());
     return key.congestion <= hardly * of_other.congestion && key.hop_bytes < of_other.hop_bytes;
@@ -358,11 +357,11 @@ Placement no_slower_than_block(const Problem& problem, Placement found, Meter& m
         return problem.for_hop_bytes().key(p.slots()).hop_bytes;
     };
     const bool is_worth_it = gain >= sure_gain || hop_bytes(found) < hop_bytes(block);
-    if (!is_worth_it && problem.objective_on_links().mix.is(ObjectiveKind::time) &&
+    if (!is_worth_it && problem.link_objective().mix.is(ObjectiveKind::time) &&
         !problem.is_busy(block.slots()))
         return block;
     if (of_found <= most) return found;
-    const MeasuredObjective objective = problem.objective_on_links();
+    const MeasuredObjective objective = problem.link_objective();
     const Problem for_time =
         problem.with_objective(objective_of(ObjectiveKind::time), objective.phases, objective.background);
     Best best(problem);

@@ -120,7 +120,7 @@ Meetings meetings_on_routes(const Machine& machine, std::span<const NodeMessage>
             for (const auto [from, to] : messages) {
                 if (from == to) continue;
                 adder.from(from, network.point(from));
-                adder.to(to, network.point(to), 1.0);
+                adder.add_route_to(to, network.point(to), 1.0);
             }
         }
         settle_loads(network, std::span(loads));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/balance/walk.hpp"
+#include "topoloom/balance/two_pointer_plan.hpp"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 
 namespace topoloom {
 
-Plan walk_plan(std::span<const std::int64_t> loads) {
+Plan two_pointer_plan(std::span<const std::int64_t> loads) {
     std::vector<std::int64_t> excess = targets_by_load(loads);
     for (std::size_t i = 0; i < loads.size(); ++i) excess[i] = loads[i] - excess[i];
     Plan plan;
@@ -27,14 +27,15 @@ Plan walk_plan(std::span<const std::int64_t> loads) {
 
 namespace {
 
-Plan by_walk(const BalanceProblem& problem) { return walk_plan(problem.loads); }
+Plan by_two_pointers(const BalanceProblem& problem) { return two_pointer_plan(problem.loads); }
 
 }  // namespace
 
-Balancer walk_balancer() {
-    return balancer<by_walk>({.name = "qwalk",
-                              .summary = "the first rank with too many tasks gives to the first with too few",
-                              .source = "Wagner, Bajdich, Mitas 2009 (QWalk); Sudheer 2012, ch. 5"});
+Balancer two_pointer_balancer() {
+    return balancer<by_two_pointers>(
+        {.name = "qwalk",
+         .summary = "the first rank with too many tasks gives to the first with too few",
+         .source = "Wagner, Bajdich, Mitas 2009 (QWalk); Sudheer 2012, ch. 5"});
 }
 
 }  // namespace topoloom
