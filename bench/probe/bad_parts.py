@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom import Machine
-from topoloom.probe.locate.diagnosis import (
+from topoloom.probe.locate.diagnose_parts import (
     Diagnosis,
     Test,
     diagnose_parts,

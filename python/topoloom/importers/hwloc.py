@@ -42,7 +42,7 @@ def read_hwloc(text: str) -> MachineDescription:
 
 def read_inside(text: str) -> tuple[NodeCores, str | None]:
     """Read cores, shared resources, devices, and the host name if there is one."""
-    topology = _Topology()
+    topology = _TopologyReader()
     # Elements in file order, each with the CPUs that it is nearest to.
     waiting = [(read_xml(text), 0)]
     while waiting:
@@ -52,7 +52,7 @@ def read_inside(text: str) -> tuple[NodeCores, str | None]:
     return topology.inside(), topology.host
 
 
-class _Topology:
+class _TopologyReader:
     """What has been read so far."""
 
     def __init__(self) -> None:

@@ -61,7 +61,7 @@ class NodeGroup(NamedTuple):
         costs = Levels(tuple(sizes), tuple(distance), tuple(port)).port_costs()
         return Levels(tuple(sizes), tuple(distance), tuple(compress_port_costs(costs)))
 
-    def hop(self) -> int | None:
+    def find_hop_weight(self) -> int | None:
         """Return the weight of a hop, if known."""
         distance = self.options().get("distance", "").split(":")
         sizes = len(self.levels().sizes)
@@ -187,7 +187,7 @@ def _common_hop_weight(groups: Sequence[NodeGroup]) -> int | None:
     """Find the weight of a hop, which must agree."""
     found: dict[int, str] = {}
     for group in groups:
-        hop = group.hop()
+        hop = group.find_hop_weight()
         if hop is not None:
             found.setdefault(hop, group.where)
     if len(found) > 1:

@@ -31,10 +31,12 @@ class Option(NamedTuple):
     write: Callable[[Any, str, str], Any]
 
 
-def _plain(read: Callable[[str, Any, int], str], write: Callable[[str], Any]) -> Option:
+def _plain(
+    format_value: Callable[[str, Any, int], str], write: Callable[[str], Any]
+) -> Option:
     """Make an option that occurs once, by the name of its key."""
     return Option(
-        lambda key, value, count: [f"{key}={read(key, value, count)}"],
+        lambda key, value, count: [f"{key}={format_value(key, value, count)}"],
         lambda _, __, text: write(text),
     )
 
@@ -42,22 +44,22 @@ def _plain(read: Callable[[str, Any, int], str], write: Callable[[str], Any]) ->
 def number_option(least: int = 0) -> Option:
     """``key = 2`` <-> ``key=2``."""
 
-    def read(key: str, value: Any, _: int) -> str:
+    def format_value(key: str, value: Any, _: int) -> str:
         number: int = check_type(value, int, f"topology.{key}")
         if number < least:
             raise Error(f"topology.{key} must be {least} or more")
         return str(number)
 
-    return _plain(read, int)
+    return _plain(format_value, int)
 
 
 def numbers_option(least: int) -> Option:
     """``key = [1, 2]`` <-> ``key=1:2``."""
 
-    def read(key: str, value: Any, _: int) -> str:
+    def format_value(key: str, value: Any, _: int) -> str:
         return join_numbers(check_integers(value, least, f"topology.{key}"))
 
-    return _plain(read, split_numbers)
+    return _plain(format_value, split_numbers)
 
 
 def _word(key: str, value: Any, _: int) -> str:
@@ -186,7 +188,7 @@ def quantity_option(parse: Callable[[str], float]) -> Option:
 def level_option(parse: Callable[[str], float]) -> Option:
     """One quantity, or a list with one per level."""
 
-    def read(key: str, value: Any, levels: int) -> str:
+    def format_value(key: str, value: Any, levels: int) -> str:
         if isinstance(value, list) and len(value) != levels:
             raise Error(f"topology.{key} must have an entry for each level")
         values = value if isinstance(value, list) else [value]
@@ -196,7 +198,7 @@ def level_option(parse: Callable[[str], float]) -> Option:
         parts = [with_space(part) for part in text.split(":")]
         return parts if len(parts) > 1 else parts[0]
 
-    return _plain(read, write)
+    return _plain(format_value, write)
 
 
 def _cards(_: str, value: Any, __: int) -> list[str]:

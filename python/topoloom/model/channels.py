@@ -45,7 +45,7 @@ class PairCurve:
         return self.pairs * self.size / self.seconds
 
     @cached_property
-    def steady_seconds(self) -> Values:
+    def monotone_seconds(self) -> Values:
         """Isotonic regression of the times by least absolute deviation."""
         blocks: list[list[float]] = []
         for value in self.seconds.tolist():
@@ -56,8 +56,8 @@ class PairCurve:
 
     @property
     def node_bandwidth(self) -> float:
-        """The largest total of any number of pairs, after `steady_seconds`."""
-        return float((self.pairs * self.size / self.steady_seconds).max())
+        """The largest total of any number of pairs, after `monotone_seconds`."""
+        return float((self.pairs * self.size / self.monotone_seconds).max())
 
     @property
     def channels(self) -> int:
@@ -78,7 +78,7 @@ class PairCurve:
 
     @cached_property
     def _end(self) -> int:
-        steady, error = self.steady_seconds, self._errors
+        steady, error = self.monotone_seconds, self._errors
         excess = steady - SLOWED * steady[0]
         slowed = excess > ERRORS * np.hypot(error, SLOWED * error[0])
         most = self.node_bandwidth * float(steady[0]) / self.size

@@ -15,7 +15,7 @@ from topoloom.model.channels import PairCurves, make_pair_curve
 from topoloom.model.fit import Fit, fit_model, fit_split
 from topoloom.model.model_toml import ModelFile
 from topoloom.model.samples import read_pairs, read_pings
-from topoloom.support.checks import check_at_least
+from topoloom.support.checks import check_int64
 from topoloom.support.files import prefix_errors
 
 
@@ -75,7 +75,7 @@ def load_pair_curves(
 
     The result has a curve per pattern of the file, or one without a name.
     """
-    check_at_least("the size", size, 1)
+    check_int64("the size", size, 1)
     counts, times, runs, patterns = read_pairs(pairs)
     one_way = times / 2 if round_trip else times
     names = np.array([""] * len(counts) if patterns is None else patterns)
@@ -92,7 +92,7 @@ def predict_times(
     model: NetworkModel, sizes: Sequence[int], processes: int = 1
 ) -> list[MessageTime]:
     """Predict times of messages that `processes` of a node send at once."""
-    check_at_least("the number of processes", processes, 1)
+    check_int64("the number of processes", processes, 1)
     times = []
     for size in dict.fromkeys(sizes):
         time = model.time(size, processes)

@@ -31,7 +31,7 @@ def read_pings(path: str | Path) -> tuple[Values, Values]:
     return _numbers(_read_fields(path, "size", _size))
 
 
-class PairTimes(NamedTuple):
+class ConcurrentPairTimes(NamedTuple):
     """Numbers of pairs that exchanged at once, and seconds, per sample."""
 
     pairs: Values
@@ -40,10 +40,12 @@ class PairTimes(NamedTuple):
     patterns: list[str] | None  # of the pairs
 
 
-def read_pairs(path: str | Path) -> PairTimes:
+def read_pairs(path: str | Path) -> ConcurrentPairTimes:
     """Read ``pairs`` and ``time``, and optional columns ``run`` and ``pattern``."""
     fields = _read_fields(path, "pairs", _count)
-    return PairTimes(*_numbers(fields), fields.get("run"), fields.get("pattern"))
+    return ConcurrentPairTimes(
+        *_numbers(fields), fields.get("run"), fields.get("pattern")
+    )
 
 
 def _numbers(fields: dict[str, list[Any]]) -> tuple[Values, Values]:

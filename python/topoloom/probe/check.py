@@ -15,7 +15,7 @@ from topoloom.probe.inference.suspects import BANDWIDTH, LATENCY
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
 from topoloom.probe.job_checks import check_ranks, find_crowded_hosts
-from topoloom.probe.locate.diagnosis import BadPart, Test, locate_by_rounds
+from topoloom.probe.locate.diagnose_parts import BadPart, Test, locate_by_rounds
 from topoloom.probe.locate.parts import Parts
 from topoloom.probe.reference import Reference
 from topoloom.probe.scan_inference import group_by_host

@@ -167,7 +167,7 @@ def compute_capacity(curve: PairCurve) -> float:
     If the last two numbers of pairs are limited, the additional time of the last is due
     to its additional pairs, so that fixed costs cancel.
     """
-    pairs, seconds = curve.pairs, curve.steady_seconds
+    pairs, seconds = curve.pairs, curve.monotone_seconds
     if len(pairs) > 1 and seconds[-1] > 1.2 * seconds[0]:
         half = int(np.searchsorted(pairs, pairs[-1] / 2))
         first = min(max(half, 1), len(pairs) - 2) if len(pairs) > 2 else 0

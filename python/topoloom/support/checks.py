@@ -6,7 +6,7 @@ from __future__ import annotations
 from topoloom._core import Error
 
 
-def check_at_least(what: str, number: int, least: int) -> None:
+def check_int64(what: str, number: int, least: int) -> None:
     """Refuse a number below `least`, or of more than 63 bits."""
     if number < least:
         raise Error(f"{what} must be {least} or more, not {number}")

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from topoloom._core import Sharing, place
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
+from topoloom.tasks.map_previous_slots import count_moved, previous_slots
 from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
 from topoloom.tasks.optimality_gap import gap
-from topoloom.tasks.previous_placement import count_moved, previous_slots
 from topoloom.tasks.problem import Problem, place_like_launcher
 from topoloom.tasks.search import UNLIMITED, Progress, Search
 from topoloom.tasks.sharing import NO_SHARING, share_slots

@@ -37,7 +37,7 @@ from topoloom.nodes.hosts import (
     slots_per_host,
 )
 from topoloom.nodes.node_parts import NodeParts
-from topoloom.support.checks import check_at_least
+from topoloom.support.checks import check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.sharing import NO_SHARING, share_slots
 
@@ -172,9 +172,9 @@ def generate_allocation(
     machine: Machine, hosts: Sequence[str], nodes: int, fragments: int, seed: int
 ) -> Allocation:
     """Generate a ragged allocation of `nodes` hosts from checked numbers."""
-    check_at_least("the number of nodes", nodes, 1)
-    check_at_least("the number of fragments", fragments, 1)
-    check_at_least("the seed", seed, 0)
+    check_int64("the number of nodes", nodes, 1)
+    check_int64("the number of fragments", fragments, 1)
+    check_int64("the seed", seed, 0)
     if machine.nodes_per_host > 1:
         boxes = fragmented_allocation(host_machine(machine), nodes, fragments, seed)
         return Allocation(machine, nodes_of_hosts(machine, boxes.nodes))

@@ -81,11 +81,11 @@ def run_torch(
     """
     from topoloom.launch.apply.program import run_program
     from topoloom.launch.apply.torch_command import refuse_sorted_hosts
-    from topoloom.launch.apply.torch_ranks import TorchRanks, compare_ranks
+    from topoloom.launch.apply.torch_ranks import RankReportFolder, compare_ranks
     from topoloom.launch.launcher import Launch
 
     refuse_sorted_hosts(command)
-    with closing(TorchRanks()) as ranks:
+    with closing(RankReportFolder()) as ranks:
         status = run_program(Launch(list(command), ranks.environment))
         seen = ranks.read_reports()
     if status and not seen:

@@ -22,7 +22,7 @@ from test_slurm import (
     TREE,
     YAML,
 )
-from test_slurm_nodes import CONF as SLURM_NODES
+from test_slurm_conf_nodes import CONF as SLURM_NODES
 from test_tofu import HOSTS, RANKS
 from test_xtdb2proc import XC, XE
 from test_xtprocadmin import HEAD, cabinets

@@ -30,7 +30,7 @@ from topoloom.machines.machine_file import load_described
 from topoloom.machines.machine_writers import save_machine
 from topoloom.nodes.host_text import nodes_per_host_of
 from topoloom.nodes.hosts import host_count, host_machine
-from topoloom.tasks.previous_placement import previous_slots
+from topoloom.tasks.map_previous_slots import previous_slots
 
 #: machine, and the GPUs of its hosts
 RAILS = {

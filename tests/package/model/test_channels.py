@@ -168,12 +168,12 @@ def test_more_pairs_are_never_assumed_faster() -> None:
     rng = np.random.default_rng(2)
     for _ in range(50):
         times = rng.uniform(1, 3, 12)
-        steady = make_pair_curve(np.arange(1, 13), times, 8).steady_seconds
+        steady = make_pair_curve(np.arange(1, 13), times, 8).monotone_seconds
         assert (np.diff(steady) >= 0).all()
         assert np.isin(steady, times).all()
     rising = np.sort(rng.uniform(1, 3, 12))
     curve = make_pair_curve(np.arange(1, 13), rising, 8)
-    assert curve.steady_seconds.tolist() == rising.tolist()
+    assert curve.monotone_seconds.tolist() == rising.tolist()
 
 
 def test_each_sharing_pattern_has_a_curve(tmp_path: Path) -> None:

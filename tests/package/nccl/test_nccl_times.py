@@ -129,7 +129,9 @@ def test_an_exchange_in_a_node_copies_its_own_block_on_separate_channels() -> No
 
 
 def test_a_slow_cpu_delays_chunks_of_trees_but_not_large_data() -> None:
-    def tree(protocol: str, nodes: int, bytes: int, post_s: float) -> float:
+    def predict_tree_seconds(
+        protocol: str, nodes: int, bytes: int, post_s: float
+    ) -> float:
         ways = predict_algorithms(
             find_hardware("dgx-h100").with_changes(post_s=post_s),
             nodes,
@@ -138,12 +140,18 @@ def test_a_slow_cpu_delays_chunks_of_trees_but_not_large_data() -> None:
         )
         return next(way.seconds for way in ways if way[:2] == ("tree", protocol))
 
-    quick, slow = (tree("LL128", 8, 1 << 23, post) for post in (1e-6, 4e-6))
+    quick, slow = (
+        predict_tree_seconds("LL128", 8, 1 << 23, post) for post in (1e-6, 4e-6)
+    )
     # 512 KiB per channel in chunks of 36,000 bytes; 2 channels per GPU; 4 posts each.
     posts = (1 << 19) / 36000 * 2 * 4
     assert slow - quick == pytest.approx(posts * 3e-6)
-    assert tree("Simple", 8, 1 << 33, 1e-6) == tree("Simple", 8, 1 << 33, 4e-6)
-    assert tree("LL128", 1, 1 << 23, 1e-6) == tree("LL128", 1, 1 << 23, 4e-6)
+    assert predict_tree_seconds("Simple", 8, 1 << 33, 1e-6) == predict_tree_seconds(
+        "Simple", 8, 1 << 33, 4e-6
+    )
+    assert predict_tree_seconds("LL128", 1, 1 << 23, 1e-6) == predict_tree_seconds(
+        "LL128", 1, 1 << 23, 4e-6
+    )
 
 
 def test_vendor_settings_exclude_some_protocols() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from topoloom import Allocation, Error, Machine, Placement, PlacementFile, place
 from topoloom.graphs import ring
-from topoloom.tasks.previous_placement import count_moved, previous_slots
+from topoloom.tasks.map_previous_slots import count_moved, previous_slots
 
 
 def allocate(machine: Machine, nodes: list[int]) -> Allocation:

@@ -76,7 +76,9 @@ def draw_problem(rng: Random, kind: str, slots: int, ranks: int) -> Problem:
     return Problem(machine.text, graph, bytes_, where, distance, seconds)
 
 
-def best_of_all(problem: Problem, capacities: list[int] | None) -> tuple[float, float]:
+def find_least_values(
+    problem: Problem, capacities: list[int] | None
+) -> tuple[float, float]:
     """Try every placement, with room for this number of ranks on each slot."""
     slots, ranks = len(problem.distance), problem.graph.rank_count
     if capacities is None:
@@ -100,7 +102,7 @@ def test_no_placement_is_below_a_bound_and_proven_ones_are_optimal(kind: str) ->
         problem = draw_problem(rng, kind, SLOTS, rng.randint(1, SLOTS))
         if problem.graph.rank_count > len(problem.distance):
             continue
-        least = best_of_all(problem, None)
+        least = find_least_values(problem, None)
         check_bounds(problem, least, None)
         for objective, value in zip(("hop-bytes", "congestion"), least, strict=True):
             found = place(
@@ -132,7 +134,7 @@ def test_no_shared_placement_is_below_a_bound(kind: str) -> None:
         while sum(capacities) < ranks:
             capacities[rng.randrange(slots)] += 1
         sharing = Sharing(capacities=capacities)
-        check_bounds(problem, best_of_all(problem, capacities), sharing)
+        check_bounds(problem, find_least_values(problem, capacities), sharing)
         found = place(
             problem.graph,
             problem.allocation,

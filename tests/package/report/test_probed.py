@@ -16,7 +16,7 @@ from topoloom.report.probed.chart import make_binary_axis, make_decimal_axis
 from topoloom.report.probed.costs import (
     compare_levels,
     compute_host_ratios,
-    make_cost_matrix,
+    make_level_matrix,
     pack_costs,
     summarize_levels,
 )
@@ -164,7 +164,7 @@ def test_pairs_are_compared_with_those_of_their_level() -> None:
     costs = in_blocks(8, 4, 2.0, 6.0)
     costs[1, 4:] = costs[4:, 1] = 9.0
     probed = machine(costs, [*range(8)], [[0, 1, 2, 3], [4, 5, 6, 7]])
-    matrix = make_cost_matrix(probed)
+    matrix = make_level_matrix(probed)
     pairs = {of.name: of for of in summarize_levels(probed, matrix)}
     assert pairs["between hosts of a group"][1:] == (12, 2.0, 2.0, 2.0)
     assert pairs["between groups of level 1"][1:] == (16, 6.0, 6.0, 9.0)
@@ -180,7 +180,7 @@ def test_linked_hosts_are_compared_at_the_same_number_of_hops() -> None:
     costs[2] *= 2
     costs[:, 2] *= 2
     probed = machine(costs, [*range(6)], nodes=[5, 4, 3, 2, 1, 0], hops=hops)
-    matrix = make_cost_matrix(probed)
+    matrix = make_level_matrix(probed)
     assert matrix.order.tolist() == [5, 4, 3, 2, 1, 0]
     assert [of.name for of in summarize_levels(probed, matrix)] == [
         "at 1 hop", "at 2 hops", "at 3 hops", "at 4 hops", "at 5 hops",
@@ -194,7 +194,7 @@ def test_unmeasured_values_are_omitted() -> None:
     costs = in_blocks(6, 3, 2e-6, 6e-6)
     costs[0, 1:] = costs[1:, 0] = np.nan
     probed = machine(costs, [*range(6)], [[0, 1, 2], [3, 4, 5]])
-    matrix = make_cost_matrix(probed)
+    matrix = make_level_matrix(probed)
     assert np.isnan(compute_host_ratios(probed, matrix)[0])
     pack = Pack()
     pack_costs(pack, probed, matrix)
@@ -221,7 +221,7 @@ def test_a_part_slow_in_two_ways_is_listed_once() -> None:
         Suspect("host", ["a"], "bandwidth", 1.666, 8),
         Suspect("uplink", [*"defghi"], "bandwidth", 2.0, 3),
     ]
-    assert [slow.text for slow in merge_suspects(suspects)] == [
+    assert [slow.sentence for slow in merge_suspects(suspects)] == [
         "The host a is slow: latency 1.50 x, bandwidth 1.67 x its like",
         "The link between b and c is slow: bandwidth 1.25 x its like",
         "The uplink of d, e, f, g and 2 more is slow: bandwidth 2.00 x its like",

@@ -92,19 +92,19 @@ class LimitOptions(NamedTuple):
         """Check the options, and make the launch order."""
         from topoloom._core import Error
         from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder
-        from topoloom.support.checks import check_at_least
+        from topoloom.support.checks import check_int64
         from topoloom.support.nearest import unknown_name
         from topoloom.support.units import parse_bytes
 
         if launcher not in LAUNCHERS:
             raise Error(unknown_name("launcher", launcher, LAUNCHERS))
         if self.ranks_per_node is not None:
-            check_at_least("--ranks-per-node", self.ranks_per_node, 1)
-        check_at_least("--cores-per-rank", self.cores_per_rank, 1)
+            check_int64("--ranks-per-node", self.ranks_per_node, 1)
+        check_int64("--cores-per-rank", self.cores_per_rank, 1)
         memory = 0
         if self.memory_per_rank is not None:
             memory = parse_bytes(self.memory_per_rank)
-            check_at_least("--memory-per-rank", memory, 1)
+            check_int64("--memory-per-rank", memory, 1)
         return LaunchOrder(launcher, self.ranks_per_node, self.cores_per_rank, memory)
 
 

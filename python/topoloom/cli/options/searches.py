@@ -133,13 +133,13 @@ def read_search(
     seed: int, time: str | None = None, work: int | None = None, threads: int = 0
 ) -> Search:
     """Check the options, and make a search."""
-    from topoloom.support.checks import check_at_least
+    from topoloom.support.checks import check_int64
     from topoloom.support.units import parse_duration
     from topoloom.tasks.search import Search
 
-    check_at_least("--seed", seed, 0)
-    check_at_least("--threads", threads, 0)
+    check_int64("--seed", seed, 0)
+    check_int64("--threads", threads, 0)
     if work is not None:
-        check_at_least("--work", work, 0)
+        check_int64("--work", work, 0)
     seconds = parse_duration(time) if time is not None else None
     return Search(seed, seconds, work, threads)

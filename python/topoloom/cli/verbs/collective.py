@@ -141,12 +141,12 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import monitor_search, print_json
-    from topoloom.support.checks import check_at_least
+    from topoloom.support.checks import check_int64
     from topoloom.tasks.collectives.collective import read_platform
     from topoloom.tasks.collectives.collective_result import rank_collectives
     from topoloom.tasks.problem import AllocationSpec
 
-    check_at_least("--threads", threads, 0)
+    check_int64("--threads", threads, 0)
     names = [name for name in (schedule or "").split("+") if name]
     first, *others = operation.split("+")
     check_combination(

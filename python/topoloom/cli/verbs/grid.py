@@ -96,15 +96,15 @@ def command(
     from topoloom.cli.console import print_json
     from topoloom.graphs.patterns import parse_grid
     from topoloom.placements.placement_file import load_placement, save_placement
-    from topoloom.support.checks import check_at_least
+    from topoloom.support.checks import check_int64
     from topoloom.support.units import parse_bandwidth, parse_bytes, parse_latency
     from topoloom.tasks.collectives.grid import measure_grid
     from topoloom.tasks.collectives.line_speeds import LineSpeeds
     from topoloom.tasks.collectives.tiles import rank_tiles
 
-    check_at_least("--channels", channels, 1)
+    check_int64("--channels", channels, 1)
     size = parse_bytes(amount)
-    check_at_least("--bytes", size, 1)
+    check_int64("--bytes", size, 1)
     speeds = LineSpeeds(
         latency=None if latency is None else parse_latency(latency),
         bandwidth=None if bandwidth is None else parse_bandwidth(bandwidth),

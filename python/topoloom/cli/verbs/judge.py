@@ -77,12 +77,12 @@ def command(
     """
     from topoloom.cli.console import print_json
     from topoloom.graphs.phases import load_phase_names, load_phases
-    from topoloom.support.checks import check_at_least
+    from topoloom.support.checks import check_int64
     from topoloom.tasks.judge import judge_placement
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import AllocationSpec
 
-    check_at_least("--hottest", hottest, 0)
+    check_int64("--hottest", hottest, 0)
     where = AllocationSpec(*allowed, seed, limits.launch_order(launcher))
     given = load_placement_problem("judge", graph, placement, machine, where)
     judged = judge_placement(given, load_phases(graph), hottest)

@@ -97,13 +97,13 @@ def command(
     from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.placements.placement_file import load_placement, save_placement
-    from topoloom.support.checks import check_at_least
+    from topoloom.support.checks import check_int64
     from topoloom.tasks.map import map_ranks
     from topoloom.tasks.objective import read_objective
     from topoloom.tasks.problem import AllocationSpec, load_problem
 
     search = searching.search()
-    check_at_least("--migration-cost", migration_cost, 0)
+    check_int64("--migration-cost", migration_cost, 0)
     if migration_cost and previous is None:
         raise Error("--migration-cost needs --from, the placement to move away from")
     share = sharing.sharing()

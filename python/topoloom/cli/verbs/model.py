@@ -164,13 +164,13 @@ def _predict(
     from topoloom.model.measured import predict_times
     from topoloom.model.model_names import load_model
     from topoloom.model.model_toml import format_time
-    from topoloom.support.checks import check_at_least
+    from topoloom.support.checks import check_int64
     from topoloom.support.units import format_bandwidth, parse_bytes
 
     if amounts is None:
         raise Error("predict times of which sizes? Name them: --sizes 76,1KiB,64KiB")
     count = 1 if processes is None else processes
-    check_at_least("--processes-per-node", count, 1)
+    check_int64("--processes-per-node", count, 1)
     file = load_model(what)
     sizes = [parse_bytes(amount) for amount in amounts.split(",")]
     times = predict_times(file.model, sizes, count)

@@ -142,7 +142,7 @@ def command(
     from topoloom.cli.exit_status import Failure, Interrupted
     from topoloom.figure.page import check_figure
     from topoloom.machines.machine_file import load_machine
-    from topoloom.support.checks import check_at_least
+    from topoloom.support.checks import check_int64
     from topoloom.support.nearest import unknown_name
     from topoloom.support.units import counted
     from topoloom.tasks.network.sweep import (
@@ -152,7 +152,7 @@ def command(
         sweep_loads,
     )
 
-    check_at_least("--threads", threads, 0)
+    check_int64("--threads", threads, 0)
     if study not in STUDIES:
         raise Error(unknown_name("study", study, STUDIES))
     if figure is not None:

@@ -262,7 +262,7 @@ def _request(
 ) -> Any:
     from topoloom._core import Error, molecular_cells
     from topoloom.graphs.patterns import PATTERNS, Request, parse_grid
-    from topoloom.support.checks import check_at_least
+    from topoloom.support.checks import check_int64
     from topoloom.support.nearest import unknown_name
     from topoloom.support.units import parse_bytes
 
@@ -279,11 +279,11 @@ def _request(
     elif isinstance(size, str):
         request[kind] = parse_grid(size)
     else:
-        check_at_least(f"--{kind}", size, 1)
+        check_int64(f"--{kind}", size, 1)
         request[kind] = size
-    check_at_least("--seed", others["seed"], 0)
-    check_at_least("--root", others["root"], 0)
-    check_at_least("--threads-per-rank", others["threads"], 1)
+    check_int64("--seed", others["seed"], 0)
+    check_int64("--root", others["root"], 0)
+    check_int64("--threads-per-rank", others["threads"], 1)
     return Request(**request)
 
 

@@ -87,7 +87,7 @@ class HostGpus:
         return next((uuid for uuid in found if uuid.startswith("GPU-")), "")
 
 
-class TorchRanks:
+class RankReportFolder:
     """The directory that ranks write reports to; the caller must close it."""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from topoloom._core import Error
 from topoloom.graphs.traces.inspector import InspectorLine, read_inspector_lines
 from topoloom.graphs.traces.trace_formats import IncompleteTraceError
-from topoloom.probe.locate.diagnosis import Test
+from topoloom.probe.locate.diagnose_parts import Test
 from topoloom.probe.locate.parts import Pair, Parts
 from topoloom.probe.locate.rank_ends import find_rank_ends
 from topoloom.support.units import counted

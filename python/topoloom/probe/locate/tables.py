@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.probe.locate.diagnosis import Test
+from topoloom.probe.locate.diagnose_parts import Test
 from topoloom.probe.locate.parts import Pair, Parts
 from topoloom.support.files import read_text
 

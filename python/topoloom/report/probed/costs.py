@@ -23,7 +23,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class CostMatrix:
+class LevelMatrix:
     """Levels and typical times of rank pairs."""
 
     #: int array of shape (ranks,): ranks by group, or by node if hosts are linked to
@@ -37,7 +37,7 @@ class CostMatrix:
     usual: Array
 
 
-def make_cost_matrix(probed: ProbedMachine) -> CostMatrix:
+def make_level_matrix(probed: ProbedMachine) -> LevelMatrix:
     """Find the level of each pair and its median time. O(ranks^2).
 
     Hosts that are linked to each other have a level per number of hops.
@@ -68,7 +68,7 @@ def make_cost_matrix(probed: ProbedMachine) -> CostMatrix:
     for number in range(len(names)):
         known = probed.costs[(level == number) & ~np.isnan(probed.costs)]
         medians[number] = np.median(known) if len(known) else np.nan
-    return CostMatrix(order, level, names, medians[level])
+    return LevelMatrix(order, level, names, medians[level])
 
 
 class LevelPairs(NamedTuple):
@@ -81,7 +81,7 @@ class LevelPairs(NamedTuple):
     most: float
 
 
-def summarize_levels(probed: ProbedMachine, matrix: CostMatrix) -> list[LevelPairs]:
+def summarize_levels(probed: ProbedMachine, matrix: LevelMatrix) -> list[LevelPairs]:
     """Summarize the matrix by level, the fastest first; a pair counts once."""
     upper = np.triu(~np.isnan(probed.costs), 1)
     found = []
@@ -93,7 +93,7 @@ def summarize_levels(probed: ProbedMachine, matrix: CostMatrix) -> list[LevelPai
     return found
 
 
-def compute_host_ratios(probed: ProbedMachine, matrix: CostMatrix) -> list[float]:
+def compute_host_ratios(probed: ProbedMachine, matrix: LevelMatrix) -> list[float]:
     """Compute each host's message times relative to the typical ones.
 
     The median over its nearest hosts; NaN without measurements.
@@ -120,7 +120,7 @@ class LevelCost(NamedTuple):
 
 
 def compare_levels(
-    probed: ProbedMachine, matrix: CostMatrix, host: int, other: int | None = None
+    probed: ProbedMachine, matrix: LevelMatrix, host: int, other: int | None = None
 ) -> list[LevelCost]:
     """Compare a host's message times, to one host or to all, with typical ones.
 
@@ -142,7 +142,9 @@ def compare_levels(
     return found
 
 
-def pack_costs(pack: Pack, probed: ProbedMachine, matrix: CostMatrix) -> dict[str, Any]:
+def pack_costs(
+    pack: Pack, probed: ProbedMachine, matrix: LevelMatrix
+) -> dict[str, Any]:
     """Pack the matrix for the page; return other data for its script."""
     order, ranks = matrix.order, probed.ranks
     square = np.ix_(order, order)
@@ -201,5 +203,5 @@ def _locate_suspects(probed: ProbedMachine, order: Array) -> list[dict[str, Any]
             ends = [end for span in spans for end in span]
             spans = [[min(ends), max(ends)], [0, probed.ranks]]
         leaves = slow.kind == "uplink"  # pairs inside the group do not use it
-        marks.append({"at": spans, "leaves": leaves, "text": slow.text})
+        marks.append({"at": spans, "leaves": leaves, "text": slow.sentence})
     return marks

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from topoloom.report.pack import Pack
 from topoloom.report.page import render_page
-from topoloom.report.probed.costs import make_cost_matrix, pack_costs
+from topoloom.report.probed.costs import make_level_matrix, pack_costs
 from topoloom.report.probed.probed_file import ProbedMachine
 from topoloom.report.probed.text import collect_facts
 from topoloom.support.files import write_text
@@ -41,7 +41,7 @@ def render_probed(probed: ProbedMachine, command: Sequence[str] = ()) -> str:
     `command` is the command that made the page.
     """
     pack = Pack()
-    data = pack_costs(pack, probed, make_cost_matrix(probed))
+    data = pack_costs(pack, probed, make_level_matrix(probed))
     data["arrays"] = pack.index
     texts = collect_facts(probed, command)
     return render_page("probed.html.j2", SCRIPTS, texts, data, pack)

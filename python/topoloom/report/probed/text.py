@@ -12,11 +12,11 @@ import numpy as np
 
 from topoloom.probe.inference.groups import GROUP
 from topoloom.report.probed.costs import (
-    CostMatrix,
+    LevelMatrix,
     LevelPairs,
     compare_levels,
     compute_host_ratios,
-    make_cost_matrix,
+    make_level_matrix,
     summarize_levels,
 )
 from topoloom.report.probed.fits import (
@@ -98,7 +98,7 @@ class SuspectRow(NamedTuple):
 
 def collect_facts(probed: ProbedMachine, command: Sequence[str]) -> dict[str, Any]:
     """Collect the texts, tables and charts of the page."""
-    matrix = make_cost_matrix(probed)
+    matrix = make_level_matrix(probed)
     pairs = summarize_levels(probed, matrix)
     slow = {host for s in probed.suspects if s.kind == "host" for host in s.hosts}
     boxes = Boxes(probed.hosts, probed.host_of, probed.evidence, slow)
@@ -154,7 +154,7 @@ def _format_share_of_all(share: float) -> str:
 
 def write_probed_headline(probed: ProbedMachine) -> str:
     """Describe the measured machine in one sentence."""
-    return _write_headline(probed, summarize_levels(probed, make_cost_matrix(probed)))
+    return _write_headline(probed, summarize_levels(probed, make_level_matrix(probed)))
 
 
 def _write_headline(probed: ProbedMachine, pairs: Sequence[LevelPairs]) -> str:
@@ -173,7 +173,7 @@ def _write_headline(probed: ProbedMachine, pairs: Sequence[LevelPairs]) -> str:
     )
     text = f"{where}: {costs}" if costs else where
     shared = [link.rstrip(".") for link in probed.shared_links]
-    slow = [part.text for part in merge_suspects(probed.suspects)]
+    slow = [part.sentence for part in merge_suspects(probed.suspects)]
     for found, what in ((shared, "shared link"), (slow, "suspect")):
         if found:
             text += f". {found[0]}"
@@ -345,7 +345,7 @@ def _make_group_row(members: str, evidence: Evidence) -> GroupRow:
 
 
 def _make_suspect_row(
-    suspect: Suspect, probed: ProbedMachine, matrix: CostMatrix
+    suspect: Suspect, probed: ProbedMachine, matrix: LevelMatrix
 ) -> SuspectRow:
     name = merge_suspects([suspect])[0].name
     factor = f"{suspect.of} {suspect.factor:.2f} x{suspect.direction}"
@@ -353,7 +353,7 @@ def _make_suspect_row(
 
 
 def _describe_suspect(
-    suspect: Suspect, probed: ProbedMachine, matrix: CostMatrix
+    suspect: Suspect, probed: ProbedMachine, matrix: LevelMatrix
 ) -> str:
     """Describe the measurements and, of latencies, also the scan."""
     count = counted(suspect.measurements, "measurement")

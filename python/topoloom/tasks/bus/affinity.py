@@ -20,7 +20,7 @@ from topoloom._core import (
     bus_stations,
     rank_bus_affinities,
 )
-from topoloom.support.checks import check_at_least
+from topoloom.support.checks import check_int64
 from topoloom.support.nearest import unknown_name
 from topoloom.tasks.bus.directions import Directions, count_directions
 from topoloom.tasks.bus.named_affinities import NAMED, RANDOM
@@ -200,7 +200,7 @@ class BusThreads:
     def __init__(
         self, graph: CommGraph, allocation: Allocation, timing: BusTiming
     ) -> None:
-        check_at_least("the size of a piece", timing.piece, 1)
+        check_int64("the size of a piece", timing.piece, 1)
         if graph.rank_count != ELEMENTS:
             raise Error(
                 f"a ring bus takes {ELEMENTS} threads, not {graph.rank_count}; "
@@ -256,8 +256,8 @@ def rank_affinities(
     over the ways of half-way messages, then in the worst, then the average of all
     messages.
     """
-    check_at_least("levels", levels, 1)
-    check_at_least("the seed", seed, 0)
+    check_int64("levels", levels, 1)
+    check_int64("the seed", seed, 0)
     threads = BusThreads(graph, allocation, timing)
     found = rank_bus_affinities(allocation, graph)
     if by not in RANKINGS:

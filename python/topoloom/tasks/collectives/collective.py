@@ -25,7 +25,7 @@ from topoloom.schedules.choose import (
 from topoloom.schedules.decisions import decide_by_ranks, make_decision_table
 from topoloom.schedules.exports.request import ExportRequest
 from topoloom.schedules.joint_search import JointResult, optimize_jointly
-from topoloom.support.checks import check_at_least
+from topoloom.support.checks import check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.problem import (
     AllocationSpec,
@@ -155,8 +155,8 @@ def read_call(
     `demand`, the file of a communication graph, gives the messages of a many-to-many in
     place of a size and a degree.
     """
-    check_at_least("ranks", ranks, 1)
-    check_at_least("root", root, 0)
+    check_int64("ranks", ranks, 1)
+    check_int64("root", root, 0)
     name = read_operation(operation)
     many = name.startswith("many-to-many")
     if demand is not None:
@@ -167,7 +167,7 @@ def read_call(
             "a demand"
         )
     if degree is not None:
-        check_at_least("degree", degree, 1)
+        check_int64("degree", degree, 1)
         if not many:
             raise Error(f"a degree is for many-to-many, not for {name}")
     return Call(name, ranks, 0 if name == "barrier" else size, root, degree)

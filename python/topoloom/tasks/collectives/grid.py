@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from topoloom._core import Error, GridLinks, NodeMap, nearest_extents
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
-from topoloom.support.checks import check_at_least
+from topoloom.support.checks import check_int64
 from topoloom.tasks.collectives.line_speeds import LineSpeeds
 
 
@@ -70,7 +70,7 @@ def measure_grid(
     Pipelines have two readings. In ``counted`` the messages that leave a node along an
     axis share its channels; ``printed`` is the equation of the source.
     """
-    check_at_least("bytes", bytes, 1)
+    check_int64("bytes", bytes, 1)
     slots, given = file.placement.slots, list(extents)
     check_cells(given, len(slots), name)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Allocation, Error, GridLinks, Machine
-from topoloom.support.checks import check_at_least
+from topoloom.support.checks import check_int64
 from topoloom.support.units import format_bandwidth, format_seconds
 
 #: Used if neither the user nor the machine gives them.
@@ -75,7 +75,7 @@ class LineSpeeds(NamedTuple):
         for bandwidth in (self.bandwidth, self.inner_bandwidth):
             if bandwidth is not None and not 0 < bandwidth < math.inf:
                 raise Error(f"the bandwidth is {bandwidth:g} B/s; it must be above 0")
-        check_at_least("the number of channels", self.channels, 1)
+        check_int64("the number of channels", self.channels, 1)
 
 
 def _latency(machine: Machine, of_links: float) -> tuple[float, str]:

@@ -15,7 +15,7 @@ from topoloom.preload.measure import MPI_OWN, TimingRequest, time_cases
 from topoloom.schedules.call_trace import CallTrace, read_traces
 from topoloom.schedules.choose import Call, rank_schedules, schedule_names
 from topoloom.schedules.decisions import Decision, make_decision_table
-from topoloom.support.checks import check_at_least
+from topoloom.support.checks import check_int64
 from topoloom.tasks.collectives.collective import CollectivePlatform
 
 #: MPI counts elements in an int.
@@ -194,7 +194,7 @@ def measure_collective(
     topoloom.Error
         If the call or a schedule cannot be run, or the launcher fails.
     """
-    check_at_least("repeats", repeats, 1)
+    check_int64("repeats", repeats, 1)
     _check(call, sizes)
     calls = [call._replace(bytes=size) for size in sizes or [0]]
     cases = []
@@ -242,6 +242,6 @@ def _check(call: Call, sizes: Sequence[int]) -> None:
     if len(set(sizes)) < len(sizes):
         raise Error("a size is given twice; leave one out")
     for size in sizes:
-        check_at_least("bytes", size, 1)
+        check_int64("bytes", size, 1)
         if size > MAX_BYTES:
             raise Error(f"{size} bytes are too many for MPI; at most {MAX_BYTES}")

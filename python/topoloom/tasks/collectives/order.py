@@ -19,7 +19,7 @@ from topoloom._core import (
     find_cost_groups,
     group_costs,
 )
-from topoloom.support.checks import check_at_least
+from topoloom.support.checks import check_int64
 
 STANDARD = "standard"
 #: Methods that are compared by default.
@@ -101,8 +101,8 @@ def order_processes(
     Orders and times use the means of `schedules.group_costs`, so that noise is not
     taken for fast edges. Only a named `method` orders by the costs themselves.
     """
-    check_at_least("channels", channels, 1)
-    check_at_least("seed", seed, 0)
+    check_int64("channels", channels, 1)
+    check_int64("seed", seed, 0)
     if not 0 <= root < len(costs):
         raise Error(f"root {root} is none of the processes 0 to {len(costs) - 1}")
     shared = min(channels, len(costs))  # more channels than processes have no effect

@@ -13,7 +13,7 @@ import numpy as np
 from topoloom._core import Error, GridLinks, NodeMap, Placement, node_tiles
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
-from topoloom.support.checks import check_at_least
+from topoloom.support.checks import check_int64
 from topoloom.tasks.collectives.grid import (
     LineTraffic,
     check_cells,
@@ -150,7 +150,7 @@ def rank_tiles(
         If the nodes have unequal numbers of ranks. With equal numbers a tile divides
         the grid: one of the greatest common divisors along the axes.
     """
-    check_at_least("bytes", bytes, 1)
+    check_int64("bytes", bytes, 1)
     _time_field(collective)
     grid = list(extents)
     ranks = len(file.placement.slots)

@@ -17,7 +17,7 @@ from topoloom._core import (
     tree_kinds,
     tree_loads,
 )
-from topoloom.support.checks import check_at_least
+from topoloom.support.checks import check_int64
 from topoloom.support.number_ranges import expand_ranges
 from topoloom.support.plain_text import is_number
 
@@ -69,7 +69,7 @@ def build_trees(
     """
     machine, nodes = allocation.machine, allocation.nodes.tolist()
     if members is not None:
-        check_at_least("members", members, 1)
+        check_int64("members", members, 1)
         if members > len(nodes):
             raise Error(f"members {members} of {len(nodes)} nodes; ask for no more")
     chosen = [nodes[position] for position in _positions(roots, len(nodes))]

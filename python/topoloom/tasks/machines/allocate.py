@@ -31,7 +31,7 @@ from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.hosts import format_host_count, hosts_in_order
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile
-from topoloom.support.checks import check_at_least
+from topoloom.support.checks import check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.machines.choose_for_mesh import MeshChoice, choose_for_mesh
 from topoloom.tasks.machines.choose_hosts import NodeChoice, choose_hosts, other_choices
@@ -222,7 +222,7 @@ def _choose(
     if machine.nodes_per_host > 1:
         return choose_hosts(free, nodes, graph_file, mapper, search, monitor)
     if nodes is not None:
-        check_at_least("nodes", nodes, 1)
+        check_int64("nodes", nodes, 1)
     if graph_file is None:
         if nodes is None:
             raise Error("say how many nodes to choose")

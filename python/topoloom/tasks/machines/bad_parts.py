@@ -13,7 +13,7 @@ from topoloom.graphs.traces.trace_formats import detect_trace_format, list_files
 from topoloom.machines.machine_file import load_described
 from topoloom.nodes.host_text import is_vacant
 from topoloom.nodes.hosts import hosts_in_order
-from topoloom.probe.locate.diagnosis import (
+from topoloom.probe.locate.diagnose_parts import (
     Diagnosis,
     Test,
     diagnose_parts,

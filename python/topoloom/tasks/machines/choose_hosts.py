@@ -26,7 +26,7 @@ from topoloom.nodes.hosts import (
     nodes_of_hosts,
     slots_per_host,
 )
-from topoloom.support.checks import check_at_least
+from topoloom.support.checks import check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.search import MonitorSearch, Search
 
@@ -77,7 +77,7 @@ def choose_hosts(
         if graph is None:
             raise Error("say how many nodes to choose")
         count = -(-graph.rank_count // slots_per_host(machine))
-    check_at_least("nodes", count, 1)
+    check_int64("nodes", count, 1)
     if count > len(listed):
         raise Error(
             f"cannot choose {counted(count, 'host')} of {len(listed)} that are free "

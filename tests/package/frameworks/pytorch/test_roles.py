@@ -184,7 +184,7 @@ def test_ends_of_messages_that_disagree_are_named() -> None:
     assert loss == "rank 2 receives 192 bytes from rank 1, which sends 195"
 
 
-def test_places_that_distinguish_ranks_are_roles_without_messages() -> None:
+def test_ranks_with_different_calls_get_different_roles() -> None:
     """Only stage 1 of mesh dp, pp does something: not the ranks after the played."""
     job = Job((("dp", 4), ("pp", 2)))
     world, listed = job.world, job.along("dp") + job.along("pp")

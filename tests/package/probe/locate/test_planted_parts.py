@@ -17,7 +17,7 @@ from probe.bad_parts import (
     search,
 )
 from topoloom import Error, Machine
-from topoloom.probe.locate.diagnosis import Diagnosis, diagnose_parts
+from topoloom.probe.locate.diagnose_parts import Diagnosis, diagnose_parts
 from topoloom.probe.locate.parts import Parts
 
 SMALL = [
