@@ -108,7 +108,9 @@ def _groups(rng: Generator) -> Iterator[Row]:
         right = more = 0
         for _ in range(DRAWS):
             group = rng.permutation(np.repeat([0, 1], size))
-            found = find_cost_groups(_costs(rng, group, means, sigmas), p=P_VALUE)
+            found = find_cost_groups(
+                _costs(rng, group, means, sigmas), significance=P_VALUE
+            )
             same = np.equal.outer(group, group)
             split = np.equal.outer(found.of, found.of)
             right += bool((same == split).all())

@@ -95,27 +95,29 @@ void bind_schedules_orders(nb::module_& m) {
         .def_ro("groups", &CostGroups::groups, "The outermost groups; none if all processes are alike.");
     m.def(
         "find_cost_groups",
-        [](const Costs& costs, double p) { return find_cost_groups(matrix_of(costs), p); }, "costs"_a,
-        nb::kw_only(), "p"_a = 0.01,
-        "Finds groups of processes by the seconds of messages between them: costs[from, to]. p bounds the "
-        "probability of splitting processes that are alike.");
+        [](const Costs& costs, double significance) {
+            return find_cost_groups(matrix_of(costs), significance);
+        },
+        "costs"_a, nb::kw_only(), "significance"_a = 0.01,
+        "Finds groups of processes by the seconds of messages between them: costs[from, to]. The "
+        "significance bounds the probability of splitting processes that are alike.");
     m.def(
         "group_costs",
-        [](const Costs& costs, const CostGroups& groups, double p) {
-            const CostMatrix found = group_costs(matrix_of(costs), groups, p);
+        [](const Costs& costs, const CostGroups& groups, double significance) {
+            const CostMatrix found = group_costs(matrix_of(costs), groups, significance);
             std::vector<double> seconds;
             for (const Rank from : ids<Rank>(found.size())) {
                 for (const Rank to : ids<Rank>(found.size())) seconds.push_back(found(from, to));
             }
             return new_array(std::move(seconds), found.size());
         },
-        "costs"_a, "groups"_a, nb::kw_only(), "p"_a = 0.01,
+        "costs"_a, "groups"_a, nb::kw_only(), "significance"_a = 0.01,
         nb::sig("def group_costs(costs: numpy.typing.NDArray[numpy.integer] | "
-                "numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], groups: CostGroups, *, p: "
-                "float = 0.01) -> "
+                "numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], groups: CostGroups, *, "
+                "significance: float = 0.01) -> "
                 "numpy.typing.NDArray[numpy.float64]"),
         "Replaces each cost by the mean, without outliers, of its two groups or of its homogeneous group. "
-        "Means that do not differ with probability p are pooled.");
+        "Means that do not differ at this significance are pooled.");
     m.def(
         "binomial_order",
         [](const Costs& costs, std::string_view method, std::uint32_t root, std::uint32_t channels,

@@ -2241,14 +2241,14 @@ class CostGroups:
     def groups(self) -> list[CostGroup]:
         """The outermost groups; none if all processes are alike."""
 
-def find_cost_groups(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], *, p: float = 0.01) -> CostGroups:
+def find_cost_groups(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], *, significance: float = 0.01) -> CostGroups:
     """
-    Finds groups of processes by the seconds of messages between them: costs[from, to]. p bounds the probability of splitting processes that are alike.
+    Finds groups of processes by the seconds of messages between them: costs[from, to]. The significance bounds the probability of splitting processes that are alike.
     """
 
-def group_costs(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], groups: CostGroups, *, p: float = 0.01) -> numpy.typing.NDArray[numpy.float64]:
+def group_costs(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], groups: CostGroups, *, significance: float = 0.01) -> numpy.typing.NDArray[numpy.float64]:
     """
-    Replaces each cost by the mean, without outliers, of its two groups or of its homogeneous group. Means that do not differ with probability p are pooled.
+    Replaces each cost by the mean, without outliers, of its two groups or of its homogeneous group. Means that do not differ at this significance are pooled.
     """
 
 def binomial_order(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], method: str, *, root: int = 0, channels: int = 1, seed: int = 1) -> list[int]:

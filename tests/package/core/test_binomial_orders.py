@@ -113,7 +113,7 @@ def test_a_smaller_p_finds_fewer_groups() -> None:
         costs = rng.uniform(1, 1.5, (8, 8))
         costs[np.equal.outer(np.arange(8) % 2, np.arange(8) % 2)] -= 0.25
         found = [
-            schedules.find_cost_groups(np.abs(costs), p=p).count
+            schedules.find_cost_groups(np.abs(costs), significance=p).count
             for p in (0.3, 0.01, 1e-4, 1e-12)
         ]
         assert found == sorted(found, reverse=True)
@@ -135,7 +135,7 @@ def test_invalid_arguments_are_refused() -> None:
     with pytest.raises(topoloom.Error, match="2 by 3"):
         schedules.find_cost_groups(np.ones((2, 3)))
     with pytest.raises(topoloom.Error, match="p is 0"):
-        schedules.find_cost_groups(RA, p=0)
+        schedules.find_cost_groups(RA, significance=0)
     few = schedules.find_cost_groups(POWER7)
     with pytest.raises(topoloom.Error, match="groups of 7 processes, but costs of 8"):
         schedules.binomial_scatter_steps(RA, list(range(8)), groups=few)

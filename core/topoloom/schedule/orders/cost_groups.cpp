@@ -133,7 +133,7 @@ double log_ways(std::size_t things, std::uint32_t groups) {
 
 class Splitter {
    public:
-    Splitter(const CostMatrix& costs, double p) : costs_(costs), p_(p) {}
+    Splitter(const CostMatrix& costs, double significance) : costs_(costs), significance_(significance) {}
 
     /// Groups of these processes, and how probable they are if all are alike.
     std::pair<std::vector<CostGroup>, double> split(const std::vector<Rank>& members) const {
@@ -196,7 +196,7 @@ class Splitter {
         const StudentTest whole = student_test(summarize(std::move(across)), summarize(std::move(inside)));
         parts.log_chance = whole.log_p + log_ways(things.count, parts.count) + std::log(things.count);
         const double share = static_cast<double>(pairs.size()) / static_cast<double>(costs_.size());
-        if (!(whole.t > 0 && parts.log_chance <= std::log(p_ * share))) return false;
+        if (!(whole.t > 0 && parts.log_chance <= std::log(significance_ * share))) return false;
         for (std::uint32_t group = 0; group < parts.count; ++group) {
             if (inside_of[group].empty()) {
                 if (things.count == pairs.size()) return false;  // a process alone
@@ -204,7 +204,7 @@ class Splitter {
             }
             const StudentTest own =
                 student_test(summarize(std::move(into[group])), summarize(std::move(inside_of[group])));
-            if (!(own.t > 0 && own.log_p <= std::log(p_))) return false;
+            if (!(own.t > 0 && own.log_p <= std::log(significance_))) return false;
         }
         return true;
     }
@@ -224,7 +224,7 @@ class Splitter {
     }
 
     const CostMatrix& costs_;
-    double p_;
+    double significance_;
 };
 
 /// Messages between two groups, or inside one that is not split.
@@ -282,10 +282,10 @@ Sample joined(const Sample& a, const Sample& b) {
 
 }  // namespace
 
-CostGroups find_cost_groups(const CostMatrix& costs, double p) {
-    check_probability(p);
+CostGroups find_cost_groups(const CostMatrix& costs, double significance) {
+    check_probability(significance);
     CostGroups found;
-    std::tie(found.groups, found.chance) = Splitter(costs, p).split(id_list<Rank>(costs.size()));
+    std::tie(found.groups, found.chance) = Splitter(costs, significance).split(id_list<Rank>(costs.size()));
     found.of.assign(costs.size(), 0);
     for (std::uint32_t group = 0; group < found.groups.size(); ++group) {
         for (const Rank process : found.groups[group].members) found.of[process.value] = group;
@@ -294,15 +294,15 @@ CostGroups find_cost_groups(const CostMatrix& costs, double p) {
     return found;
 }
 
-CostMatrix group_costs(const CostMatrix& costs, const CostGroups& groups, double p) {
-    check_probability(p);
+CostMatrix group_costs(const CostMatrix& costs, const CostGroups& groups, double significance) {
+    check_probability(significance);
     const std::size_t size = costs.size();
     if (groups.of.size() != size) fail("groups of ", groups.of.size(), " processes, but costs of ", size);
     const std::vector<Rank> all = id_list<Rank>(size);
     std::vector<Block> blocks;
     list_blocks(costs, all, groups.groups, blocks);
     std::ranges::stable_sort(blocks, {}, [](const Block& block) { return block.sample.mean; });
-    const double least_log_p = std::log(p) - 2 * std::log(std::max<std::size_t>(1, blocks.size()));
+    const double least_log_p = std::log(significance) - 2 * std::log(std::max<std::size_t>(1, blocks.size()));
     std::vector<double> seconds(size * size, 0);
     for (auto first = blocks.begin(); first != blocks.end();) {
         Sample alike = first->sample;

@@ -34,19 +34,20 @@ struct CostGroups {
 /// the faster of their two messages takes, or, for as many pairs as might be outliers, the longest of the other pairs; they
 /// are joined by average linkage, and of all cuts of that tree those with the largest variance between inside and across
 /// are tried. Groups have two processes or more. They are accepted if, by Student's t, pairs across take longer than those
-/// inside with a probability of p at most after it was multiplied by the number of ways to split (Bonferroni), and for
-/// every group with p itself. p is shared among the groups by their sizes, so that with probability p at most any
-/// homogeneous group is split (N. Meinshausen, Hierarchical testing of variable importance, Biometrika 95, 2008). Throws
-/// Error unless 0 < p < 1. O(size^2 log size) for every level.
+/// inside with a probability of `significance` at most after it was multiplied by the number of ways to split (Bonferroni),
+/// and for every group with `significance` itself. It is shared among the groups by their sizes, so that with this
+/// probability at most any homogeneous group is split (N. Meinshausen, Hierarchical testing of variable importance,
+/// Biometrika 95, 2008). Throws Error unless 0 < significance < 1. O(size^2 log size) for every level.
 /// Source for the hypotheses: C. Karlsson, Optimizing Multi-dimensional MPI Communications on Multi-core Architectures,
 /// 2012, sec. 4.1, which compares messages inside a group and into it; it gives no method to find the groups.
-[[nodiscard]] CostGroups find_cost_groups(const CostMatrix& costs, double p = 0.01);
+[[nodiscard]] CostGroups find_cost_groups(const CostMatrix& costs, double significance = 0.01);
 
 /// One cost for all messages between the same two groups, and for those inside a group that is not split: their mean
 /// without outliers, both ways. Of two processes alone whose times are more than 10 % apart the faster counts. Where such
-/// means do not differ by Student's t, with probability p over the number of all two of them, they are pooled, the lowest
-/// first: so what noise makes fast cannot be mined for fast edges. Throws Error for groups of other processes, and unless 0 < p < 1.
-/// O(size^2).
-[[nodiscard]] CostMatrix group_costs(const CostMatrix& costs, const CostGroups& groups, double p = 0.01);
+/// means do not differ by Student's t, with probability `significance` over the number of all two of them, they are pooled,
+/// the lowest first: so what noise makes fast cannot be mined for fast edges. Throws Error for groups of other processes,
+/// and unless 0 < significance < 1. O(size^2).
+[[nodiscard]] CostMatrix group_costs(const CostMatrix& costs, const CostGroups& groups,
+                                     double significance = 0.01);
 
 }  // namespace topoloom

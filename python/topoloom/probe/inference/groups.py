@@ -159,7 +159,7 @@ def _find_splits(costs: Costs, errors: Costs) -> tuple[Split, ...]:
         return ()
     whole = costs.copy()
     np.fill_diagonal(whole, 0)
-    found = _keep_distinct(whole, find_cost_groups(whole, p=P_VALUE).groups)
+    found = _keep_distinct(whole, find_cost_groups(whole, significance=P_VALUE).groups)
     known = weigh_pairs(whole, errors, _compute_typical(whole, found))
     return _drop_outsiders(_complete_splits(range(count), found, whole, known), known)
 

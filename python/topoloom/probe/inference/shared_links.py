@@ -122,7 +122,9 @@ class Meetings:
         costs[np.isnan(costs)] = np.nanmedian(costs[~np.eye(count, dtype=bool)])
         found = [
             tuple(self.hosts[n] for n in sorted(group.members))
-            for group in _list_all_groups(find_cost_groups(costs, p=P_VALUE).groups)
+            for group in _list_all_groups(
+                find_cost_groups(costs, significance=P_VALUE).groups
+            )
         ]
         return sorted((group for group in found if len(group) > 1), key=len)
 

@@ -106,8 +106,8 @@ def order_processes(
     if not 0 <= root < len(costs):
         raise Error(f"root {root} is none of the processes 0 to {len(costs) - 1}")
     shared = min(channels, len(costs))  # more channels than processes have no effect
-    groups = find_cost_groups(costs, p=p_value)
-    means = group_costs(costs, groups, p=p_value)
+    groups = find_cost_groups(costs, significance=p_value)
+    means = group_costs(costs, groups, significance=p_value)
     tried = METHODS if groups.groups else ()
     orders = {
         name: binomial_order(
