@@ -79,14 +79,14 @@ static int64_t put_collectives(struct sink* sink) {
     for (const struct phase* phase = record_phases; phase != NULL; phase = phase->next) {
         const struct collective_table* table = phase->collectives;
         for (uint64_t i = 0; i <= table->mask; ++i) {
-            const struct collective_record* record = &table->slots[i];
-            if (record->count == 0) continue;
+            const struct collective_counter* counter = &table->slots[i];
+            if (counter->count == 0) continue;
             put_word(sink, phase->level);
-            put_word(sink, record->operation);
-            put_word(sink, (int64_t)record->communicator);
-            put_word(sink, record->root);
-            put_word(sink, record->bytes);
-            put_word(sink, record->count);
+            put_word(sink, counter->operation);
+            put_word(sink, (int64_t)counter->communicator);
+            put_word(sink, counter->root);
+            put_word(sink, counter->bytes);
+            put_word(sink, counter->count);
             ++count;
         }
     }

@@ -73,37 +73,37 @@ uint64_t get_communicator_id(struct rank_group* group) {
     return group->communicator;
 }
 
-static struct collective_record* find_record(struct collective_table* table,
-                                             const struct collective_record* key) {
+static struct collective_counter* find_collective(struct collective_table* table,
+                                                  const struct collective_counter* key) {
     uint64_t i = mix_hash(mix_hash(key->communicator, (uint64_t)key->bytes),
                           (uint64_t)key->operation * 0x9E3779B97F4A7C15u + (uint64_t)key->root) &
                  table->mask;
     for (;; i = (i + 1) & table->mask) {
-        struct collective_record* record = &table->slots[i];
-        if (record->count == 0) return record;
-        if (record->communicator == key->communicator && record->bytes == key->bytes &&
-            record->operation == key->operation && record->root == key->root)
-            return record;
+        struct collective_counter* counter = &table->slots[i];
+        if (counter->count == 0) return counter;
+        if (counter->communicator == key->communicator && counter->bytes == key->bytes &&
+            counter->operation == key->operation && counter->root == key->root)
+            return counter;
     }
 }
 
 static struct collective_table* grow_table(const struct collective_table* old) {
     const uint64_t capacity = 2 * (old->mask + 1);
-    struct collective_table* table = calloc(1, sizeof *table + capacity * sizeof(struct collective_record));
+    struct collective_table* table = calloc(1, sizeof *table + capacity * sizeof(struct collective_counter));
     if (table == NULL) return NULL;
     table->mask = capacity - 1;
     table->used = old->used;
     for (uint64_t i = 0; i <= old->mask; ++i)
-        if (old->slots[i].count != 0) *find_record(table, &old->slots[i]) = old->slots[i];
+        if (old->slots[i].count != 0) *find_collective(table, &old->slots[i]) = old->slots[i];
     return table;
 }
 
 void count_collective(enum operation operation, uint64_t communicator, int root, int64_t bytes) {
-    const struct collective_record key = {communicator, bytes, 1, (int32_t)operation, root};
+    const struct collective_counter key = {communicator, bytes, 1, (int32_t)operation, root};
     struct collective_table* table = record_phase->collectives;
-    struct collective_record* record = find_record(table, &key);
-    if (record->count != 0) {
-        ++record->count;
+    struct collective_counter* counter = find_collective(table, &key);
+    if (counter->count != 0) {
+        ++counter->count;
         return;
     }
     if (10 * table->used >= 7 * table->mask) {
@@ -113,8 +113,8 @@ void count_collective(enum operation operation, uint64_t communicator, int root,
             return;
         }
         record_phase->collectives = table;
-        record = find_record(table, &key);
+        counter = find_collective(table, &key);
     }
     ++table->used;
-    *record = key;
+    *counter = key;
 }

@@ -79,7 +79,7 @@ void set_phase(int level) {
     struct phase* phase = calloc(1, sizeof *phase);
     struct counter_table* counters = make_table(first_capacity);
     struct collective_table* collectives =
-        calloc(1, sizeof *collectives + first_capacity * sizeof(struct collective_record));
+        calloc(1, sizeof *collectives + first_capacity * sizeof(struct collective_counter));
     if (phase == NULL || counters == NULL || collectives == NULL) {
         free(phase);
         free(counters);

@@ -88,14 +88,14 @@ struct counter_table {
     struct counter slots[];
 };
 
-struct collective_record {
+struct collective_counter {
     uint64_t communicator;
     int64_t bytes, count;  // count 0 = free
     int32_t operation, root;
 };
 struct collective_table {
     uint64_t mask, used;
-    struct collective_record slots[];
+    struct collective_counter slots[];
 };
 
 struct phase {

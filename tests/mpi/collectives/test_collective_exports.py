@@ -101,7 +101,7 @@ class Library:
     ) -> subprocess.CompletedProcess[str]:
         """Run collectives under given rules, or those of the library."""
         program = build_program(self.mpi, PROGRAMS / "collectives/one_collective.c")
-        words, environment = self._counting(rules)
+        words, environment = self._make_counter_options(rules)
         command = self.mpi.command(ranks, *words, program, *functions, size)
         return subprocess.run(
             command,
@@ -119,7 +119,9 @@ class Library:
         assert done.returncode == 0, done.stderr
         return read_counts(done)
 
-    def _counting(self, rules: Path | None) -> tuple[list[object], dict[str, str]]:
+    def _make_counter_options(
+        self, rules: Path | None
+    ) -> tuple[list[object], dict[str, str]]:
         if not self.mpi.name.startswith("mpich"):
             options = {
                 "coll_tuned_use_dynamic_rules": 1,

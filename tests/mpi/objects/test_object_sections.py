@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objects placed by measured loads: sections, proxies, stencils, molecules."""
+"""Multicasts and reductions of sections of objects, while all objects move."""
 
 from __future__ import annotations
 
