@@ -19,7 +19,7 @@ from pathlib import Path
 
 import smpi
 from peers.tables import paste
-from persistent.cells import Cell, cell, table
+from persistent.results_table import Cell, cell, table
 from topoloom.preload.shim import find_compiler, find_launcher
 
 MARKS = "<!-- bench-persistent: begin -->", "<!-- bench-persistent: end -->"

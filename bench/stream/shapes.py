@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs ``shapes.c`` in SimGrid's MPI, and prints its times with published ones."""
+"""Runs ``mesh_extents.c`` in SimGrid's MPI; prints its times with published ones."""
 
 from __future__ import annotations
 
@@ -72,7 +72,10 @@ def table(folder: Path) -> str:
 def build(folder: Path) -> Path:
     """Compile the program together with the library."""
     folders = MPI / "stream", MPI / "errors"
-    program, source = folder / "shapes", Path(__file__).with_name("shapes.c")
+    program, source = (
+        folder / "mesh_extents",
+        Path(__file__).with_name("mesh_extents.c"),
+    )
     sources = [source, *(file for each in folders for file in sorted(each.glob("*.c")))]
     flags = ["-std=gnu11", "-O2", "-w", *(f"-I{each}" for each in folders)]
     run(find("smpicc", "libsimgrid-dev"), *flags, *sources, "-o", program)

@@ -14,7 +14,7 @@ from rich.progress import track
 
 from tiles.cases import Case, cases
 from tiles.figure import draw
-from tiles.measure import OURS, Outcome, measure
+from tiles.measure import OURS, InterNodeBytes, measure
 from tiles.peers import PEERS
 from topoloom.cli.console import print_table
 
@@ -50,7 +50,7 @@ def main() -> None:
         sys.exit("\n".join(behind))
 
 
-def report(runs: Sequence[tuple[Case, dict[str, Outcome]]]) -> None:
+def report(runs: Sequence[tuple[Case, dict[str, InterNodeBytes]]]) -> None:
     """Print bytes relative to `tile`, in total and on the busiest node, by mapper."""
     rows = []
     for way in runs[0][1]:
@@ -85,7 +85,7 @@ def report(runs: Sequence[tuple[Case, dict[str, Outcome]]]) -> None:
 
 
 def ratios(
-    runs: Sequence[tuple[Case, dict[str, Outcome]]], way: str, what: str
+    runs: Sequence[tuple[Case, dict[str, InterNodeBytes]]], way: str, what: str
 ) -> list[float]:
     """Divide by `tile`, case by case; none without inter-node bytes."""
     return [

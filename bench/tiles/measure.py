@@ -17,7 +17,7 @@ OURS = "tile"
 PORTFOLIO = "auto"
 
 
-class Outcome(NamedTuple):
+class InterNodeBytes(NamedTuple):
     """Inter-node bytes: total, and of the busiest node."""
 
     total: int
@@ -25,7 +25,7 @@ class Outcome(NamedTuple):
     seconds: float
 
 
-def measure(case: Case, portfolio: bool = False) -> dict[str, Outcome]:
+def measure(case: Case, portfolio: bool = False) -> dict[str, InterNodeBytes]:
     """Map a grid by every mapper."""
     edges = case.edges()
     sizes = case.sizes
@@ -37,7 +37,7 @@ def measure(case: Case, portfolio: bool = False) -> dict[str, Outcome]:
         cells = peer(case.extents, mean, case.vectors)
         node = np.empty_like(by_order)
         node[cells] = by_order
-        found[name] = outcome(edges, node, perf_counter() - start)
+        found[name] = count_inter_node_bytes(edges, node, perf_counter() - start)
     machine = topoloom.load_machine(f"fattree:{len(sizes)}+node:{case.cores}")
     slots = [
         n * case.cores + i for n, size in enumerate(sizes) for i in range(int(size))
@@ -56,15 +56,15 @@ def measure(case: Case, portfolio: bool = False) -> dict[str, Outcome]:
         placement = topoloom.place(graph, allocation, mapper).placement
         seconds = perf_counter() - start
         node = np.asarray(placement.slots).astype(np.int64) // case.cores
-        found[name] = outcome(edges, node, seconds)
+        found[name] = count_inter_node_bytes(edges, node, seconds)
     return found
 
 
-def outcome(
+def count_inter_node_bytes(
     edges: NDArray[np.int64], node: NDArray[np.int64], seconds: float
-) -> Outcome:
+) -> InterNodeBytes:
     """Add up the bytes between nodes."""
     source, target, sent = edges
     leaving = np.where(node[source] != node[target], sent, 0)
     by_node = np.bincount(node[source], weights=leaving)
-    return Outcome(int(leaving.sum()), int(by_node.max(initial=0)), seconds)
+    return InterNodeBytes(int(leaving.sum()), int(by_node.max(initial=0)), seconds)

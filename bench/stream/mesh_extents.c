@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Seconds per message of single messages, streams and mesh streams: `shapes PATTERN K BUCKET DIMENSIONS...`, with PATTERN
-// ring or all-to-all, K messages per pair, and DIMENSIONS 0 for single messages, below 0 for a mesh that is numbered by rank,
-// not aligned with nodes, extents such as 4x8x16 for one that is numbered by place, and auto for one that is chosen when it has
-// seen a phase. Rank 0 prints JSON: until the last message is delivered on any rank, and until all ranks know it.
+// Seconds per message of single messages, streams and mesh streams: `mesh_extents PATTERN K BUCKET DIMENSIONS...`, with
+// PATTERN ring or all-to-all, K messages per pair, and DIMENSIONS 0 for single messages, below 0 for a mesh that is numbered
+// by rank, not aligned with nodes, extents such as 4x8x16 for one that is numbered by place, and auto for one that is chosen
+// when it has seen a phase. Rank 0 prints JSON: until the last message is delivered on any rank, and until all ranks know
+// it.
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +24,7 @@ static double last;  // when the last message was delivered here
 
 static void check_message(const message* one) {
     if (one->target != rank || one->number != 7 * one->source + one->target) {
-        fprintf(stderr, "shapes: a message is not what was sent\n");
+        fprintf(stderr, "mesh_extents: a message is not what was sent\n");
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     ++taken;
@@ -156,7 +157,8 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc < 5 || ranks < 2) {
-        if (rank == 0) fprintf(stderr, "shapes: PATTERN K BUCKET DIMENSIONS..., on two ranks or more\n");
+        if (rank == 0)
+            fprintf(stderr, "mesh_extents: PATTERN K BUCKET DIMENSIONS..., on two ranks or more\n");
         MPI_Finalize();
         return 2;
     }
