@@ -25,7 +25,8 @@ void search_in_parallel(std::size_t count, int threads, Meter& meter, const Sear
     const std::size_t at_once = std::min<std::size_t>(count, static_cast<std::size_t>(thread_count(threads)));
     std::vector<std::uint64_t> work(count, 0);
     std::atomic<std::size_t> begun = 0;
-    std::atomic<bool> stopped = false;
+    // Known to all workers from the beginning: asking later would make results depend on who asks first.
+    std::atomic<bool> stopped = meter.is_exhausted();
     parallel_for(count, threads, [&](std::size_t i, int worker) {
         const std::size_t waiting = count - begun++;
         const std::size_t rounds = (waiting + at_once - 1) / at_once;
