@@ -14,7 +14,7 @@ def rank_correlation(
     """Correlate the ranks of values and of times (Spearman 1904).
 
     Those within a hundredth of each other are the same: nobody would choose by less.
-    None where all values or all times are.
+    None if all values or all times are.
     """
     both = [classes(numbers, within) for numbers in (values, times)]
     if any(len(set(numbers)) == 1 for numbers in both):

@@ -27,7 +27,7 @@ SETTINGS = {
     "smpi/simulate-computation": "no",
 }
 
-#: Of the setup, which is not measured: the standard ones take minutes to simulate.
+#: Algorithms for the unmeasured setup: the defaults take minutes to simulate.
 QUICK = {
     "smpi/bcast": "binomial_tree",
     "smpi/allreduce": "rdb",

@@ -6,8 +6,8 @@
 //
 // PARTICLES in total, born in equal parts in the first BIRTHS steps. METHOD is a balancer of one round, `none`, or `ring`: each
 // rank sends a quarter of its particles to each neighbor, whatever their loads. ALBEDO is the fraction of collisions that
-// scatter, forward as often as backward; LENGTH is that of the rod in mean free paths. The transmitted, reflected and absorbed
-// fractions are compared with the exact solution. They do not depend on the number of ranks or the method.
+// scatter, forward as often as backward; LENGTH is the rod's, in mean free paths. The transmitted, reflected and
+// absorbed fractions are compared with the exact solution. They do not depend on the number of ranks or the method.
 #include <mpi.h>
 
 #include <topoloom_balance.h>

@@ -29,7 +29,7 @@ static const struct layout LAYOUTS[] = {
 };
 enum { NEWEST = 7 };
 
-/// Of calls of the program, from version 5 on.
+/// Offsets in the descriptors of program calls, since version 5.
 enum { CALL_FUNCTION = 24, CALL_COUNT = 32, CALL_DATATYPE = 40, CALL_ROOT = 48, CALL_CAPTURED = 64 };
 
 static const char* const FUNCTIONS[] = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",

@@ -42,7 +42,7 @@ class GuaranteeCheck(NamedTuple):
     least: int
 
 
-#: balancer -> how far loads may end below the ceiling, and receives
+#: balancer -> how far final loads may be below the ceiling; receives per rank
 PROMISES = {
     "alias": (2, 1),
     "alias(remainder=exact)": (1, 1),

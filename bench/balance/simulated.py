@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 APP = MPI.parent / "apps" / "diffusion_monte_carlo" / "diffusion_monte_carlo.cpp"
 #: Makes decide.c count the messages of the library.
 COUNTING = "-Wl,--wrap=PMPI_Isend"
-#: Of nodes with 12 cores, by ranks: links of 10 GB/s and 1 us.
+#: Tori of 12-core nodes, by rank count; links have 10 GB/s and 1 us.
 TORI = {120: "5x2", 1200: "5x5x4", 1020: "17x5", 4092: "31x11"}
 #: Ranks of decisions, and ranks and bytes per walker of walks.
 DECIDED = (120, 1020)

@@ -25,8 +25,8 @@ JOBS = {
         ("all-to-all", (4096, 32768, 131072)),
     ),
 }
-#: Of all others this number is simulated, the fastest by prediction, and those that fit
-#: as they are without seats.
+#: How many other schedules are simulated: the fastest by prediction. Schedules that fit
+#: without seats are simulated as well.
 OTHERS = 3
 
 
@@ -39,7 +39,7 @@ class FittedCall:
     chosen
         Seconds by each selector and by our choice.
     fitted, others
-        Of schedules: how many seconds, by simulation and by prediction.
+        Simulated and predicted seconds by schedule.
     """
 
     machine: str

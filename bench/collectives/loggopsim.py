@@ -45,10 +45,10 @@ class Predicted:
     schedule
         Its operation and name.
     alone
-        By its messages alone: the sum over its rounds.
+        Seconds from the messages alone, summed over rounds.
     run
-        Of all ranks, of which none waits for a round: on a machine whose links are
-        always free.
+        Seconds until all ranks finish without waiting for rounds, on a machine with
+        contention-free links.
     theirs
         LogGOPSim's.
     """

@@ -49,13 +49,13 @@ class Result:
     Attributes
     ----------
     direct, usual
-        Of MPI in block order: all messages at once, and what MPICH chooses.
+        MPI in block order: with all messages at once, and with MPICH's choice.
     alone
-        Of the best schedule in block order.
+        The best schedule in block order.
     together
-        Of the best schedule in the best order.
+        The best schedule in the best order.
     took
-        Seconds to find these.
+        Search time in seconds.
     """
 
     machine: str

@@ -93,7 +93,7 @@ def simulate_job(
     """Simulate calls of a job by each selector, and by schedules.
 
     Gives those of each size by each selector, then ours, except what is `done`, and
-    other operations and sizes where one is asked for.
+    other operations and sizes if one is asked for.
     """
     left: dict[tuple[int, str], list[Call]] = defaultdict(list)
     for call in _calls(job[2]):

@@ -50,7 +50,7 @@ class Case:
     ----------
     study
         ``"published"``: all messages at once, as in the published figures;
-        ``"choice"``: in rounds, where the pattern has any.
+        ``"choice"``: in rounds, if the pattern has any.
     order
         Of `ORDERS`.
     """

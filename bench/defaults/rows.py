@@ -28,7 +28,7 @@ class Row:
     between, leaving
         Bytes between nodes, and the most that leaves one.
     simulated
-        None where there are too many messages.
+        None if there are too many messages.
     seconds
         Of our search on the clock.
     """

@@ -121,7 +121,7 @@ static void measure_grid(int patterns, const char* degrees, const char* bytes) {
     for (int i = 0; i < algorithm_count; ++i) MPI_Comm_free(&comms[i]);
 }
 
-// ---- for ever ----------------------------------------------------------------------------------------------------
+// ---- forever ----------------------------------------------------------------------------------------------------
 
 static long resident_kilobytes(void) {
     struct rusage usage;

@@ -4,7 +4,7 @@
 
 namespace {
 
-// `held`: the class before; -1 where the packet comes into the ring or the dragonfly. rise: this turn is cut; ahead: turns
+// `held`: the class before; -1 if the packet comes into the ring or the dragonfly. rise: this turn is cut; ahead: turns
 // to come are.
 void add_classed(OutputSet* outputs, int out_port, int held, bool rise, bool ahead) {
     const int lowest = held < 0 ? 0 : held + (rise ? 1 : 0), highest = ahead ? 0 : 1;

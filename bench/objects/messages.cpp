@@ -36,7 +36,7 @@ struct Taken {
     double seconds, processor_seconds;
 };
 
-/// Of rank 0, per message of a ball that two of its objects, or one of its and one of rank 1, play; it begins and ends at rank 0.
+/// Rank 0's cost per message of a ping-pong between two of its objects, or one of its and one of rank 1's.
 Taken play(topoloom::Scheduler& scheduler, topoloom::Objects<Player>& players, long messages) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime(), processor_begin = processor_seconds();

@@ -168,7 +168,7 @@ def stencil(
 ) -> list[float] | None:
     """Return milliseconds per step, moved blocks, and hop-bytes before and after.
 
-    None where the simulation did not end.
+    None if the simulation did not end.
     """
     variables = {"NS_PER_CELL": str(NS_PER_CELL)}
     output = run_simulated(

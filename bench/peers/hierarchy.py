@@ -39,7 +39,7 @@ class Tree:
 
 
 def tree_of(instance: Instance) -> Tree:
-    """Return the instance's own tree, or the one that stands for its torus."""
+    """Return the instance's tree, or a tree that approximates its torus."""
     if instance.hierarchy:
         order = np.arange(instance.slots)
         return Tree(instance.hierarchy, instance.distances, order)

@@ -40,9 +40,9 @@ class Instance:
     imbalance
         0 for one rank on a slot, else the part by which a slot may exceed the mean.
     hierarchy, distances
-        Of a tree, bottom-up; empty for other machines.
+        The tree's arities and distances, bottom-up; empty for other machines.
     extents
-        Of a torus; empty for other machines.
+        The torus's extents; empty for other machines.
     """
 
     group: str

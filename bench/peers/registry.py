@@ -23,11 +23,11 @@ class Known:
     instance
         Its name, ``set/name``.
     hash
-        Of its content: a value counts for this graph and this machine only.
+        Hash of its content: a value is valid only for this graph and this machine.
     objective
-        What `value` is; ``hop-bytes`` over ordered pairs.
+        The metric of `value`; ``hop-bytes`` are over ordered pairs.
     how
-        Which tool found it.
+        The tool that found it.
     """
 
     instance: str

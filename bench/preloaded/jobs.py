@@ -38,15 +38,15 @@ def launch(
     words
         Its command.
     ranks
-        How many processes.
+        Number of processes.
     library
-        What is put in front of MPI; None: nothing.
+        The library to preload; None: nothing.
     setting
-        The TOPOLOOM_COLLECTIVES.
+        The value of TOPOLOOM_COLLECTIVES.
     mpi
-        Of Debian's ones, in the launcher's name.
+        Suffix of the launcher's name in Debian.
     folder
-        Where it runs.
+        Working directory.
     """
     variables: dict[str, object] = {}
     if library is not None:

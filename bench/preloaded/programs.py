@@ -26,7 +26,7 @@ class Run:
     time
         Seconds, or whatever its unit is; less is better.
     answers
-        What it computes: the same text from every run.
+        Its results, as text that is the same for every run.
     """
 
     time: float
@@ -44,9 +44,9 @@ class Program:
     words
         Its command.
     unit
-        Of its times.
+        Unit of its times.
     read
-        Takes what it prints; raises `ValueError` if the program says it is wrong.
+        Parses its output; raises `ValueError` if the program reports wrong results.
     folder
         Where it runs.
     """
@@ -105,9 +105,9 @@ def build_nas(sources: Path, compilers: tuple[str, str], folder: Path) -> None:
     sources
         The folder NPB3.4-MPI of NAS; it is copied.
     compilers
-        Of C and Fortran.
+        The C and Fortran compilers.
     folder
-        Where the copy goes.
+        Destination of the copy.
     """
     shutil.copytree(sources, folder)
     of_c, of_fortran = compilers

@@ -30,7 +30,7 @@ class Application:
     Attributes
     ----------
     bytes, times
-        Of a message, and how often all is done again.
+        Message size, and number of repetitions.
     steps
         Makes of (ranks, bytes, times) the schedules that the ranks run.
     """

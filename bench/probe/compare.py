@@ -58,35 +58,36 @@ class Outcome:
     Attributes
     ----------
     missed_levels
-        Planted levels whose pairs are all in others that were found.
+        Planted levels whose pairs are all assigned to other levels.
     ends
-        Of each end of a regime at each level, how many times as many bytes as the true
-        one; None: not found. `more_ends` were not planted.
+        Estimated over true message size at the end of each regime, by level; None: not
+        found. `more_ends` were not planted.
     rand
-        Of each planted level from the inside of hosts up, the Rand index of its groups
-        with those that were found and are most like them.
+        Rand index between the groups of each planted level, from inside hosts upward,
+        and the most similar groups found.
     false_groups
-        Groups that were found and are not planted at any level.
+        Groups found that were not planted at any level.
     slow
         What was planted: ``host`` or ``link``, and of what; empty: nothing.
     found
         Whether that was found.
     alarms
-        What was said to be slow, but is not.
+        Parts falsely reported as slow.
     uplinks
-        Of each uplink that carries less than the links below it, the rate that was
-        found as a part of the true one; None: not measured.
+        Measured over true rate of each uplink that carries less than the links below
+        it; None: not measured.
     sharing_near, sharing_all
-        Pairs of pairs inside smallest groups, and drawn ones, by whether they slow each
-        other down, and whether that was found.
+        Counts of pairs of pairs, inside smallest groups and randomly drawn, by whether
+        they slow each other down and whether the probe found it.
     pair_rounds, pairs_of_pairs
-        How often pairs were measured at once, and how many pairs of pairs there are.
+        Number of concurrent measurements, and number of pairs of pairs.
     samples, fixed
-        Of the scan, and if all pairs had the number that the one needs that needs most.
+        Samples of the scan; and their number if all pairs had as many as the pair that
+        needs most.
     seconds, cpu_seconds
-        Of the probe and the simulation.
+        Wall time and CPU time of the probe and the simulation.
     ended
-        Why there are no findings.
+        Reason for missing findings.
     """
 
     seed: int

@@ -29,9 +29,9 @@ def measure(
     Parameters
     ----------
     noise
-        Of `platforms.build_noise`.
+        The noise argument of `platforms.build_noise`.
     kept
-        Where the files of a machine go of which something was missed.
+        Folder for the files of machines with missed findings.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

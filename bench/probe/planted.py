@@ -90,7 +90,7 @@ class Planted:
     shared
         Two pairs of hosts of one smallest group whose routes have a link in common.
     trunk
-        Of some hosts of a smallest group.
+        Some hosts of a smallest group that share a link.
     """
 
     seed: int

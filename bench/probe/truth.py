@@ -77,10 +77,10 @@ class Truth:
         return made
 
     def tight_uplinks(self) -> dict[frozenset[int], float]:
-        """Return the bytes per second of uplinks that carry less than what is below.
+        """Return the bytes per second of uplinks that carry less than the links below.
 
-        Of long messages, by the ranks below; only where groups are equal, so that the
-        group beside it can take all.
+        The rates are those of long messages, by the ranks below. Groups must be equal,
+        so that a neighboring group can receive at the full rate.
         """
         machine = self.machine
         found: dict[frozenset[int], float] = {}

@@ -26,7 +26,7 @@ struct grid {
     MPI_Comm lines[most_dimensions];
 };
 
-/// Of the line on which a rank is.
+/// Number of the line that the rank is on.
 static int number_of_line(const struct grid* grid, int dimension) {
     int number = 0;
     for (int d = 0; d < grid->dimensions; ++d)

@@ -7,7 +7,7 @@
 
 static char out[8], in[8];
 
-/// Of this thread alone: what else runs on the machine does not count.
+/// CPU time of this thread, so that other processes on the machine do not count.
 static double cpu_seconds(void) {
     struct timespec time;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

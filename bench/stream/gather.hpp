@@ -120,7 +120,7 @@ class Gather {
     static uint32_t value_at(int owner, uint32_t entry) {
         return (static_cast<uint32_t>(owner) << 16 | entry) * 2654435761U + 1;
     }
-    /// Of bits that say nothing about the rank.
+    /// The entry, from bits that are independent of the rank.
     static uint32_t entry_of(uint64_t random) { return static_cast<uint32_t>(random >> 12) % entries; }
     static uint64_t request_for(uint64_t random, long place) {
         return static_cast<uint64_t>(entry_of(random)) << 48 | static_cast<uint64_t>(rank) << 32 |

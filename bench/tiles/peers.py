@@ -66,8 +66,8 @@ def kd_tree(extents: Extents, cores: int, stencil: Stencil) -> Cells:
 def hyperplane(extents: Extents, cores: int, stencil: Stencil) -> Cells:
     """Cut by the plane nearest to the middle that leaves whole nodes on both sides.
 
-    Of the axes, first those that the stencil's vectors are the least along: the least
-    sum of squared cosines.
+    Axes least aligned with the stencil's vectors, by the sum of squared cosines, are
+    tried first.
     """
     along = [
         sum(b * v[d] ** 2 / sum(x * x for x in v) for v, b in stencil.items())

@@ -36,7 +36,7 @@ class PacketRun:
     Attributes
     ----------
     values
-        Of `_NAMES`; all but hop-bytes are seconds.
+        Values by `_NAMES`; all except hop-bytes are seconds.
     switches
         Seconds in our switches.
     busiest

@@ -193,7 +193,7 @@ struct plan_query {
     const struct buffer_desc *input, *output;  // those whose blocks differ; NULL: blocks are equal
 };
 
-/// Bytes, or elements of a reduction: of the vector, a rank's block, or a pair's. The mean where blocks differ.
+/// Bytes, or elements of a reduction: of the vector, a rank's block, or a pair's. The mean if blocks differ.
 static int64_t count_units(const struct call* call) {
     const struct arguments* arguments = &call->arguments;
     const int ranks = call->state->ranks;

@@ -131,7 +131,7 @@ struct plan_key {
 /// A program of the core, kept for later calls with the same key and blocks.
 struct plan {
     struct plan_key key;
-    int64_t* blocks;  // sizes and offsets of input and output, where blocks differ
+    int64_t* blocks;  // sizes and offsets of input and output, if blocks differ
     size_t blocks_length;
     topoloom_program program;
     size_t max_requests;  // of a round
@@ -167,7 +167,7 @@ struct run* create_run(struct plan* plan);
 void free_run(struct run* run);
 /// Sets the type of messages, and allocates scratch memory for it. False: no memory.
 bool set_run_type(struct run* run, const struct type_desc* type);
-/// Creates persistent requests for all rounds, where they are faster.
+/// Creates persistent requests for all rounds, if they are faster.
 int create_persistent_requests(struct run* run);
 /// After an error the other rounds follow before it is returned, so that no peer hangs.
 int advance_run(struct run* run, enum advance_mode mode, bool* done);

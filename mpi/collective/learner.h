@@ -11,7 +11,7 @@ struct choice {
     bool in_rank_order;
     bool is_timed;  // the time of the call will be recorded
 };
-/// Chooses by the learner, or by the strategy where there is none. Under the guard of the state. False with the error.
+/// Chooses by the learner, or by the strategy if there is none. Under the guard of the state. False with the error.
 bool choose_schedule(struct comm_state* state, const struct choice* choice, const char** schedule,
                      char* error, size_t error_size);
 /// Creates the learner and all that its fences need, so that these can only fail in MPI. Otherwise a rank that runs out

@@ -22,7 +22,7 @@ enum class Kind : std::uint8_t {
     reduction_result,   // for a callback
     migration,          // an object
     location,           // of object `index`: a Location
-    // Of combined exchanges, whose round is `sequence`:
+    // Kinds of combined exchanges, whose round is `sequence`:
     insertion,        // a call that is combined with others
     insertions_done,  // an object has inserted `index` messages
     exchange_opened,

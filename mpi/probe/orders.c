@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reopens the file at each poll: only then do network file systems show what another host has written.
+// Reopens the file at each poll, as network file systems show another host's writes only after open().
 #define _GNU_SOURCE
 #include "orders.h"
 

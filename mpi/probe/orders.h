@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads orders: lines of a growing file, which only rank 0 must see.
+// Reads orders: lines that are appended to a file, which only rank 0 needs to see.
 #ifndef TOPOLOOM_PROBE_ORDERS_H
 #define TOPOLOOM_PROBE_ORDERS_H
 
-/// Lines that were read at once.
+/// The lines of one read.
 struct orders {
     char* text;    // owned
     char** lines;  // owned; without newlines

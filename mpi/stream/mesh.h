@@ -71,10 +71,10 @@ static inline int next_axis(const struct mesh* mesh, int position, int target) {
     return axis;
 }
 
-/// The position that a hop to this digit of an axis leads to. -1: none, as no item ends in a hole.
+/// The position that a hop to this digit of an axis leads to. -1: none, as no item is addressed to a hole.
 ///
-/// Above axis 0, only ranks of the incomplete plane meet holes. There an item changes to a complete plane on the same
-/// hop and meets no more holes. The plane depends on the sender's position, which spreads the load.
+/// Above axis 0, only hops from the incomplete plane can lead to a hole. Such a hop goes to a complete plane instead,
+/// after which the item meets no more holes. The plane depends on the sender's position, which spreads the load.
 static inline int position_of_hop(const struct mesh* mesh, int position, int axis, int digit) {
     const int64_t there = position + ((int64_t)digit - digit_of(mesh, position, axis)) * mesh->strides[axis];
     if (there < mesh->ranks) return (int)there;

@@ -26,7 +26,7 @@ FOLDERS = (
     "support",
     "tasks",
 )
-#: Of the verbs `run` and `reorder`, which are command lines themselves.
+#: Messages of the verbs `run` and `reorder`, which are command lines themselves.
 COMMAND_LINES = {
     "launch_slots.py",
     "placed_run.py",

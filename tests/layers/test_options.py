@@ -14,16 +14,16 @@ from topoloom.cli.app import GROUPS, VERBS, app
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-#: Their help says what is written, or in which format: that differs by verb.
+#: Their help describes the output or its format, which differs by verb.
 RESULTS = {"--output", "-o"}
 FORMATS = {"--to"}
-#: Of `network` these are the terms of its field; other verbs had the words first.
+#: In `network`, these are terms of its field; other verbs had the words first.
 OF_SWITCHES = {"--loads", "--traffic"}
-#: Of `axes` it is the number of ranks, as frameworks call it.
+#: In `axes`, it is the number of ranks, as frameworks call it.
 OF_FRAMEWORKS = {"--world"}
-#: What `probe` checks is a machine, and `export` a placement.
+#: `probe` checks a machine, and `export` a placement.
 CHECKS = {"--check"}
-#: Of `trees` it names what is simulated; `balance` has but one thing.
+#: In `trees`, it names what to simulate; `balance` has only one choice.
 SIMULATES = {"--simulate"}
 
 

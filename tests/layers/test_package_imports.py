@@ -45,7 +45,7 @@ def offered(path: Path) -> set[str]:
 
 
 def imported_by_statements(tree: ast.Module, path: Path) -> set[str]:
-    """Name what the import statements of a file import, in functions as well."""
+    """Return the modules that a file imports, including imports in functions."""
     known = {f"topoloom.{name}" for name in (*MODULES, "_core")}
     names: set[str] = set()
     for node in ast.walk(tree):

@@ -45,7 +45,7 @@ def current_commit() -> str:
 
 
 def _name_without_mpi(item: pytest.Item) -> str | None:
-    """Return the test's name without its MPI; None if it runs on every MPI."""
+    """Return the test's name without the MPI; None if it runs on every MPI."""
     call = getattr(item, "callspec", None)
     if call is None or item.get_closest_marker("every_mpi"):
         return None

@@ -93,7 +93,7 @@ def test_an_interrupt_of_topoloom_alone_ends_the_program(
     sleeping = [os.pidfd_open(int(rank.suffix[1:])) for rank in ranks]
     os.kill(process.pid, signal.SIGINT)
     status = process.wait(timeout=600)
-    # Hydra ends with 0 where it goes before its ranks do.
+    # Hydra ends with 0 if it goes before its ranks do.
     assert status != 0 or mpi is MPICH
     for rank in sleeping:
         wait_for_end(rank)

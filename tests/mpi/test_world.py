@@ -45,13 +45,13 @@ BOTH = [OPEN_MPI_4, MPICH]
 
 
 def on_one_host(slots: list[int], host: str = HERE) -> HostPlacement:
-    """Put rank i on slot ``slots[i]`` of a host, whose CPUs are not known."""
+    """Put rank i on slot ``slots[i]`` of a host with unknown CPUs."""
     machine = Machine(f"mesh:1+node:{len(slots)}")
     return host_placement(machine, [0], slots, [host])
 
 
 def shuffled(ranks: int) -> list[int]:
-    """Give each rank the place of another one; all ranks move."""
+    """Return a random permutation in which every rank moves."""
     circle = list(range(ranks))
     random.Random(ranks).shuffle(circle)
     after = dict(zip(circle, circle[1:] + circle[:1], strict=True))

@@ -61,7 +61,7 @@ class Answer:
         Seconds and bytes of the tool's own process, where it is a program. None where
         the adapter is the process.
     version
-        Of the tool.
+        The tool's version.
     """
 
     place: Ints | None = None

@@ -34,7 +34,7 @@ struct AutoOptions {
     }
 };
 
-/// Of tasks of one byte: bytes on the busiest link over its bandwidth.
+/// Bytes on the busiest link over its bandwidth, with tasks of one byte.
 double busiest_link(const BalanceProblem& problem, const Plan& plan) {
     std::vector<Rank> givers;
     std::vector<Rank> receivers;

@@ -47,7 +47,7 @@ struct Balancer : BalancerInfo {
 [[nodiscard]] const std::vector<Balancer>& balancers();
 
 /// The plan of a balancer such as `alias` or `alias(remainder=exact)`. Throws Error for unknown names and options, for
-/// no ranks, negative loads, loads that add up to 2^62 or more, and balancers that need a machine where there is none.
+/// no ranks, negative loads, loads that add up to 2^62 or more, and balancers that need a machine if there is none.
 [[nodiscard]] Plan balance(const BalanceProblem& problem, std::string_view method);
 
 /// Whether plans of a balancer may take several rounds. Throws Error for unknown names and options.

@@ -46,8 +46,9 @@ struct PlanMeasures {
 /// The loads after executing the plan.
 [[nodiscard]] std::vector<std::int64_t> loads_after(std::span<const std::int64_t> loads, const Plan& plan);
 
-/// How many rounds a plan takes whose ranks hand on what they were given: 1 if nobody gives more than it holds. In each
-/// round every rank sends what it can, to the lowest receivers first. Throws Error for a plan that comes to a halt.
+/// Number of rounds that a plan takes if ranks may forward tasks that they received; 1 if no rank sends more than it
+/// holds. In each round every rank sends what it can, to the lowest receivers first. Throws Error if a rank must send
+/// tasks that it never gets.
 [[nodiscard]] std::uint32_t rounds_of(std::span<const std::int64_t> loads, const Plan& plan);
 
 /// Sorts moves into a plan: those of one pair are added up, empty ones dropped.

@@ -43,7 +43,7 @@ struct Message {
     std::int64_t units;
 };
 
-/// Of messages whose halves, on one link, a Load can count: in bytes, a few instructions add all links.
+/// Requires that Load can hold the half messages of any link. With one-byte loads, a few instructions add all links.
 template <class Load>
 BusScore score(const Arcs& arcs, std::span<const Message> messages, std::int64_t largest,
                const BusAffinity& element) {

@@ -58,7 +58,7 @@ class CutSearch {
         restart_budget();
     }
 
-    /// From every position of every axis on, wrapping at the end of a ring.
+    /// Tries slabs that start at every position of every axis; on a ring they wrap around.
     void try_slabs() {
         const Machine& machine = problem_.machine();
         if (!machine.has_grid()) return;

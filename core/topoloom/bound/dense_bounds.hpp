@@ -16,12 +16,12 @@ namespace topoloom::bound {
 [[nodiscard]] std::int64_t gilmore_lawler_bound(const BoundProblem& problem);
 
 /// A lower bound on the hop-bytes of all placements, see qap/projection.hpp: strong where many ranks talk to many others.
-/// Nothing where distances differ between the two directions, or for more than max_projection_order places.
+/// Nothing if distances differ between the two directions, or for more than max_projection_order places.
 /// O(places^3).
 [[nodiscard]] std::optional<std::int64_t> projection_bound(const BoundProblem& problem);
 
 /// A lower bound on the hop-bytes of all placements: the strongest here, for up to some hundred ranks. Sweeps until one
-/// gains little or the budget is spent. Nothing where distances differ between the two directions, or the costs of
+/// gains little or the budget is spent. Nothing if distances differ between the two directions, or the costs of
 /// pairs need more than 1 GiB: edges * places^2.
 [[nodiscard]] std::optional<std::int64_t> dual_ascent_bound(const BoundProblem& problem, Meter& meter);
 

@@ -22,7 +22,7 @@ struct ExactCongestion {
 /// Depth-first branch and bound from a given placement on: ranks one by one, those that exchange most with the ones
 /// before first; a partial placement is left when its busiest link, or the average that bytes still to come lead to,
 /// is no better than the best. `known` is a lower bound that is already proven; the search ends when it is met. One
-/// rank per slot. For up to about ten ranks. Throws Error where routes depend on the load.
+/// rank per slot. For up to about ten ranks. Throws Error if routes depend on the load.
 [[nodiscard]] ExactCongestion min_congestion(const BoundProblem& problem, std::span<const Position> start,
                                              double known, Meter& meter);
 

@@ -48,8 +48,7 @@ class LineSearch {
         return found;
     }
 
-    /// Of all orders of whole axes, or those that there is time for, one at least, those that take least, the fastest
-    /// first.
+    /// The best orders of whole axes, the fastest first. Tries as many orders as the budget allows, at least one.
     [[nodiscard]] std::vector<Found> nested(std::size_t layout, std::size_t keep, Meter& meter) {
         const auto& extents = mesh_->layouts()[layout].extents;
         std::vector<std::uint32_t> axes;

@@ -31,7 +31,7 @@ struct AxisOrders {
     AxisOrder best;    // of all that were looked at
 };
 
-/// Pieces are those of the coarsest mesh that divides every view of the layout, or one piece where there is none of at
+/// Pieces are those of the coarsest mesh that divides every view of the layout, or one piece if there is none of at
 /// most eight axes.
 struct LayoutOrders {
     AxisOrder given;           // the first layout, on the slots as they are allocated
@@ -43,7 +43,7 @@ struct LayoutOrders {
 
 /// Traffics take turns; groups of one traffic meet. Looks at every order of the axes on each of slot_lines(), then, from
 /// the best of them, splits axes into prime factors and exchanges any two of these until that gains nothing, with rows
-/// back and forth where that is better, or until 50 million messages were measured on a line. Each order is measured by
+/// back and forth if that is better, or until 50 million messages were measured on a line. Each order is measured by
 /// the objective `time`; that of a traffic depends on the pieces of its own axes only, so few need to be. Work is messages
 /// measured; when the budget ends, the orders are the best so far. Deterministic. Throws Error for more ranks than
 /// slots, more than eight axes, and as mesh_phases() does.

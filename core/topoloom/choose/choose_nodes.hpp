@@ -23,7 +23,7 @@ struct ChosenNodes {
 };
 
 /// Chooses `count` of the free nodes, and places the ranks on all of their slots with the mapper `chain`. Tried are the
-/// first free nodes, random ones, the most compact ones (compact_nodes()) and, where the pattern has a structure, free
+/// first free nodes, random ones, the most compact ones (compact_nodes()) and, if the pattern has a structure, free
 /// boxes. From the best of them on, the ranks of every node stay together as one task, and these tasks are placed among all free
 /// nodes: afresh, and by annealing; the nodes they end on are the choice. At last the ranks are placed on it again. So
 /// the choice is never worse than the first free nodes under the same search. Every step ends early with the budget;

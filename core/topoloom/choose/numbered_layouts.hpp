@@ -47,7 +47,7 @@ struct NumberedLayout {
 /// Adds digits whose rows all run forward; those that follow one another without a gap are one.
 void append_digits(DigitKey& key, const std::vector<Digit>& digits);
 
-/// The coarsest mesh that divides all views; empty where there is none of few axes.
+/// The coarsest mesh that divides all views; empty if there is none of few axes.
 [[nodiscard]] std::vector<std::uint32_t> common_mesh(const MeshLayout& layout);
 
 /// What every traffic sends in every layout, and how long it takes on a line.

@@ -17,7 +17,7 @@ enum class OperandOrder {
 /// What the rank of the layout does. The layout is that of the schedule's collective, as far as blocks and ranks go; sizes
 /// are the layout's. Data are sent from where they lie and received where they are wanted, if they lie there in one piece.
 /// Sends and receives as the schedule, a message each, but for empty ones, of which both ends know; those of a barrier are
-/// empty. Throws Error where by_rank is asked of a schedule that does not keep it, and for blocks of unknown size.
+/// empty. Throws Error if by_rank is asked of a schedule that does not keep it, and for blocks of unknown size.
 /// O(messages + blocks of the rank), but O(all blocks of all ranks) in rank order.
 [[nodiscard]] RankProgram compile(const AnySchedule& schedule, const BlockLayout& layout,
                                   OperandOrder operands = OperandOrder::any);

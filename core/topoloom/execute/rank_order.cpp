@@ -20,7 +20,7 @@ struct Share {
     Interval ranks;
 };
 
-/// Adds shares of a round to each end, the nearest first. False where one does not fit.
+/// Adds shares of a round to each end, the nearest first. False if one does not fit.
 bool add_shares(std::vector<Share>& shares, Rank to, std::vector<Interval>& own) {
     std::ranges::sort(shares, [&](const Share& a, const Share& b) {
         const bool a_below = a.from < to, b_below = b.from < to;

@@ -12,7 +12,7 @@ namespace topoloom {
 
 /// Experts slot by slot: as many consecutive ones on every node, the busiest of them several times on the GPUs of that
 /// node, which are filled evenly. This is the hierarchical placement of DeepSeek's EPLB with one block per node. Empty
-/// where nodes differ in size, or their number does not divide that of the experts.
+/// if nodes differ in size, or their number does not divide that of the experts.
 [[nodiscard]] std::vector<std::uint32_t> blocks_on_nodes(std::span<const double> loads,
                                                          const ExpertGpus& gpus);
 

@@ -12,7 +12,7 @@ namespace topoloom {
 /// Which replica of an expert a token goes to. Tokens come from all GPUs alike.
 enum class ExpertDispatch : std::uint8_t {
     spread,   // any, all equally often
-    nearest,  // one on the token's own node where there is one, else any
+    nearest,  // one on the token's own node if there is one, else any
 };
 
 /// Experts of one token: what a search counts in 16 bits.
@@ -22,7 +22,7 @@ inline constexpr std::size_t most_per_token = 1 << 12;
 struct ExpertLayer {
     std::span<const double> loads;  // of each expert
     std::span<const std::int64_t> choices;
-    std::size_t per_token = 0;  // columns of choices; 0 where no tokens are known
+    std::size_t per_token = 0;  // columns of choices; 0 if no tokens are known
 
     [[nodiscard]] std::size_t tokens() const { return per_token == 0 ? 0 : choices.size() / per_token; }
     /// Throws Error for loads that are negative or add up to infinity, choices that are not experts, and too many of them.
@@ -41,7 +41,7 @@ class ExpertGpus {
     [[nodiscard]] std::size_t nodes() const { return members_.size(); }
     [[nodiscard]] std::uint32_t node(std::size_t gpu) const { return node_[gpu]; }
     [[nodiscard]] std::span<const std::uint32_t> gpus_on(std::size_t node) const { return members_[node]; }
-    /// Of all tokens, those that come from a node.
+    /// Fraction of all tokens that come from a node.
     [[nodiscard]] double share(std::size_t node) const {
         return static_cast<double>(members_[node].size()) / static_cast<double>(count());
     }

@@ -211,7 +211,8 @@ void NodeSearch::swap_gpus(std::uint32_t a, std::uint32_t b) {
     std::swap(gpu_of_[a], gpu_of_[b]);
 }
 
-/// Of the swaps that lighten the fullest GPU and fill no other above `most`: to `most` if any does, the cheapest.
+/// Makes the cheapest swap that brings the fullest GPU down to `most`, or else lightens it, and fills no other GPU
+/// above `most`.
 bool NodeSearch::unload_fullest(double most) {
     const auto full =
         static_cast<std::uint32_t>(std::max_element(gpu_load_.begin(), gpu_load_.end()) - gpu_load_.begin());

@@ -16,7 +16,7 @@ namespace topoloom {
 [[nodiscard]] std::vector<std::uint32_t> pack_evenly(std::span<const ExpertReplica> replicas,
                                                      std::size_t bins, std::size_t slots);
 
-/// Of each bin.
+/// Load of each bin.
 [[nodiscard]] std::vector<double> bin_loads(std::span<const ExpertReplica> replicas,
                                             std::span<const std::uint32_t> bin_of, std::size_t bins);
 

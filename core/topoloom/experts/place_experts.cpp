@@ -119,7 +119,7 @@ class Search {
         try_in_order(order);
     }
 
-    /// Takes blocks of neighbors in this order, or begins with them where that is better than what was found, whatever the
+    /// Takes blocks of neighbors in this order, or begins with them if that is better than what was found, whatever the
     /// loads: nodes with too much are relieved first, half of the slack left for GPUs.
     void try_in_order(std::span<const std::uint32_t> order) {
         const auto blocks = blocks_on_nodes(layer_.loads, gpus_, order);
@@ -159,7 +159,7 @@ class Search {
         return {slots_of(gpus_, replicas, search.anneal_packed(most_, 0, 0, rng_)), is_packed};
     }
 
-    /// Of each expert.
+    /// Maximum number of replicas of each expert on a node.
     [[nodiscard]] Counts most_on_node(const Counts& counts) const {
         if (dispatch_ == ExpertDispatch::spread) return counts;
         Counts most;

@@ -48,7 +48,7 @@ class Relief {
         return layer_.loads[expert] / static_cast<double>(count_[expert] + (away_[expert] == none ? 0U : 1U));
     }
 
-    /// Of each expert and node, the tokens that choose no other expert of the node.
+    /// Counts, by expert and node, the tokens that choose no other expert of the node.
     void count_alone() {
         alone_.assign(home_.size() * nodes_, 0);
         std::vector<std::size_t> on(nodes_);

@@ -21,7 +21,7 @@ struct ExpertReplica {
                                                           const ExpertGpus& gpus);
 
 /// No replica takes more than `most`; what places are left go to the busiest experts until all nodes have one.
-/// Empty where there are not places enough. With as many replicas as nodes or more, all nodes have equally many.
+/// Empty if there are not places enough. With as many replicas as nodes or more, all nodes have equally many.
 [[nodiscard]] std::vector<std::uint32_t> replicas_by_node(std::span<const double> loads,
                                                           const ExpertGpus& gpus, double most);
 

@@ -75,9 +75,9 @@ struct NodeSpec {
 
 /// How fast nodes are.
 struct NodeSpeeds {
-    /// Of the network port, in each direction; infinity: only links are a limit.
+    /// Bandwidth of the network port in each direction; infinity: only links limit.
     BytesPerSecond port{std::numeric_limits<double>::infinity()};
-    /// Of memory, for reads and for writes of all messages.
+    /// Memory bandwidth, for reads and for writes of all messages.
     BytesPerSecond memory{std::numeric_limits<double>::infinity()};
     Seconds startup{0};         // sender overhead of an inter-node message (LogGP's o)
     Seconds latency{0};         // of an inter-node message, without startup and links (L)

@@ -23,7 +23,7 @@ struct NodeHalves {
 ///
 /// The proof is a flow that the network supports. If all pairs can exchange x bytes/s at once, 2 x larger x smaller
 /// of them cross the cut. If every node can exchange x with any partner at once, 2 x smaller cross. Uses a formula
-/// where one is known, otherwise the machine's routes. Returns 0 beyond about 2,000 routers, and if failures
+/// if one is known, otherwise the machine's routes. Returns 0 beyond about 2,000 routers, and if failures
 /// disconnect nodes. Leighton, Introduction to Parallel Algorithms and Architectures, 1992, section 1.9.
 [[nodiscard]] BytesPerSecond bisection_lower_bound(const Machine& machine);
 

@@ -10,10 +10,10 @@ namespace topoloom {
 
 namespace {
 
-/// A message of a proxied rank or to it; sorted, those that are sent as one follow each other.
+/// A message from or to a proxied rank. Sorting puts messages that are sent as one next to each other.
 struct Copy {
     Rank proxied;
-    bool sent;  // by it, or else to it
+    bool sent;  // from the proxied rank; false: to it
     Slot slot;
     Rank peer;
     Bytes bytes;

@@ -315,7 +315,7 @@ std::vector<char> split_in_order(const WeightedGraph& graph, const Capacity& cap
     const double share = static_cast<double>(capacity[0]) /
                          static_cast<double>(std::max<std::int64_t>(1, capacity[0] + capacity[1]));
     const auto proportional = static_cast<std::int64_t>(static_cast<double>(mass) * share + 0.5);
-    // Side 1 comes second: where loads do not fit, the ranks may outweigh both sides together.
+    // Side 1 comes second: if loads do not fit, the ranks may outweigh both sides together.
     const std::int64_t target = std::min(std::max(proportional, mass - capacity[1]), capacity[0]);
     std::vector<char> side(graph.size(), 1);
     std::int64_t filled = 0;

@@ -106,7 +106,7 @@ class CommGraph {
     [[nodiscard]] std::span<const Rank> all_peers() const { return peer_; }
     [[nodiscard]] std::span<const Bytes> all_bytes() const { return bytes_; }
     [[nodiscard]] std::span<const std::int64_t> all_messages() const { return messages_; }
-    /// One entry per rank, or none where all are 1 (loads) or 0 (messages to oneself).
+    /// One entry per rank, or none if all are 1 (loads) or 0 (messages to oneself).
     [[nodiscard]] std::span<const double> all_loads() const { return load_; }
     [[nodiscard]] std::span<const Bytes> all_self_bytes() const { return self_bytes_; }
     [[nodiscard]] std::span<const std::int64_t> all_self_messages() const { return self_messages_; }

@@ -34,7 +34,7 @@ class Evaluator {
     [[nodiscard]] double value() const { return value_; }
 
     /// How much the change would lower the value; negative if it would raise it. These, and the next two, throw
-    /// Error for ranks that do not exist and slots that are not allocated; and where slots are not shared, for a slot
+    /// Error for ranks that do not exist and slots that are not allocated; and if slots are not shared, for a slot
     /// that another rank is on.
     [[nodiscard]] double gain_of_exchange(Rank a, Rank b);
     [[nodiscard]] double gain_of_move(Rank rank, Slot to);
@@ -63,7 +63,7 @@ class Evaluator {
     std::unique_ptr<State> state_;
     std::vector<Slot> slot_of_rank_;
     std::vector<char> is_allocated_;  // by slot of the machine
-    std::vector<Rank> occupant_;      // likewise; empty where slots are shared
+    std::vector<Rank> occupant_;      // likewise; empty if slots are shared
     double value_;
     std::optional<Change> last_;
 };

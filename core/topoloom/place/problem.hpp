@@ -19,7 +19,7 @@
 
 namespace topoloom {
 
-/// Throws Error where the objective counts time and the machine gives no bandwidths.
+/// Throws Error if the objective counts time and the machine gives no bandwidths.
 void require_times(const Machine& machine, const Objective& objective);
 
 class Problem {
@@ -39,10 +39,10 @@ class Problem {
     [[nodiscard]] Problem with_seed(std::uint64_t seed) const;
     /// The same problem, coming from an earlier placement. Throws Error as migration_cost() does.
     [[nodiscard]] Problem with_migration(Migration migration) const;
-    /// Null where there was no earlier placement.
+    /// Null if there was no earlier placement.
     [[nodiscard]] const Migration* migration() const { return migration_.get(); }
     /// The same problem with another objective than hop-bytes, in the phases that the graph is the sum of (none: it is
-    /// one) and beside a background of bytes by link. Refers to both. Throws Error where ranks share slots or have an
+    /// one) and beside a background of bytes by link. Refers to both. Throws Error if ranks share slots or have an
     /// earlier placement, whose costs are hop-bytes; and for a background that does not fit the links.
     [[nodiscard]] Problem with_objective(const Objective& objective, std::vector<const CommGraph*> phases,
                                          std::span<const double> background) const;
@@ -51,14 +51,14 @@ class Problem {
     [[nodiscard]] bool is_for_hop_bytes() const { return objective_ == nullptr; }
     /// The objective on links; congestion where the problem is for hop-bytes.
     [[nodiscard]] MeasuredObjective link_objective() const;
-    /// Hop-bytes of what is sent, through proxies where ranks share slots, and those of moving the ranks. O(edges), on all
+    /// Hop-bytes of what is sent, through proxies if ranks share slots, and those of moving the ranks. O(edges), on all
     /// cores.
     [[nodiscard]] std::int64_t value(std::span<const Slot> slot_of_rank) const;
     /// What placements are compared by: value(), or the objective first. O(edges * hops).
     [[nodiscard]] CongestionKey key(std::span<const Slot> slot_of_rank) const;
     /// The first component of key(): hop-bytes, seconds, or a mix relative to block placement.
     [[nodiscard]] double objective_value(std::span<const Slot> slot_of_rank) const;
-    /// Predicted seconds, whatever the objective; see PhaseTime. 0 where the machine gives no bandwidths.
+    /// Predicted seconds, whatever the objective; see PhaseTime. 0 if the machine gives no bandwidths.
     [[nodiscard]] double time(std::span<const Slot> slot_of_rank) const;
     /// Whether busy links and nodes take most of that time, not startups and latencies.
     [[nodiscard]] bool is_busy(std::span<const Slot> slot_of_rank) const;
@@ -68,7 +68,7 @@ class Problem {
         return !graph_.proxied().empty() && !capacity_.one_rank_per_slot();
     }
 
-    /// graph().symmetric(), made when first asked for; copies of the problem share it. Throws Error where a search would
+    /// graph().symmetric(), made when first asked for; copies of the problem share it. Throws Error if a search would
     /// need more memory than there is.
     [[nodiscard]] const CommGraph& symmetric() const;
     /// The result of recognize() for symmetric(), made when first asked for.

@@ -88,7 +88,7 @@ class Memetic {
     struct Search {
         std::unique_ptr<QapTabu> tabu;
         std::uint64_t patience;  // iterations without success after which it ends
-        Permutation next;        // where it begins anew; empty: it goes on
+        Permutation next;        // where it restarts; empty: it goes on
         std::uint64_t stream = 0;
 
         void go(std::uint64_t seed, std::uint64_t iterations) {
@@ -135,7 +135,7 @@ class Memetic {
     QapPool pool_;
     std::array<Search, qap_searches> searches_;
     QapResult best_;
-    Permutation home_;  // the best near the start, where there is one
+    Permutation home_;  // the best near the start, if there is one
     std::uint64_t streams_ = 1;
     std::vector<QapPool::Member> champions_;  // of the pools given up
     std::size_t failures_ = 0;

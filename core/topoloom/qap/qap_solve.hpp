@@ -33,7 +33,7 @@ inline constexpr std::size_t qap_searches = 8;
 /// Searches until the meter or the iterations are exhausted or the target is reached; then returns the best met.
 /// `start` may be empty, or an assignment that the first search begins with, the others near it; the result is never
 /// worse. Work counts evaluated exchanges: order^2 / 2 per iteration. Same result for any number of threads. Memory
-/// about 40 * order^2 bytes for each of 8 searches. Throws Error where `start` is not a permutation.
+/// about 40 * order^2 bytes for each of 8 searches. Throws Error if `start` is not a permutation.
 [[nodiscard]] QapResult solve_qap(const Qap& qap, std::span<const std::uint32_t> start, Meter& meter,
                                   const QapSolveOptions& options);
 

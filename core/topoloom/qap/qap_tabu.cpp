@@ -75,7 +75,7 @@ class RobustTabu final : public QapTabu {
         best_at_ = now_;
     }
 
-    /// The order; less where twins leave fewer kinds of items or locations, and so fewer exchanges that differ.
+    /// The order; less if twins leave fewer kinds of items or locations, and so fewer exchanges that differ.
     [[nodiscard]] static double kinds(const QapTables<T>& tables) {
         const auto count = [](std::span<const std::uint32_t> classes) {
             std::size_t firsts = 0;

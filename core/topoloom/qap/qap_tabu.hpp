@@ -12,8 +12,9 @@ namespace topoloom::qap {
 
 /// Always performs the best exchange that is not tabu; an exchange is tabu while both items return to locations that
 /// they left lately, unless it leads to the best value so far (Taillard, Parallel Computing 17, 1991). How long an item
-/// may not return is drawn anew each time, mostly short and rarely long: 8 * order * u^3 iterations for u drawn from
-/// [0, 1), as in Taillard's later version; shorter where there are many twins, whose exchanges are left out. One iteration looks at all order^2 / 2 exchanges.
+/// may not return is redrawn each time, mostly short and rarely long: 8 * order * u^3 iterations for u drawn from
+/// [0, 1), as in Taillard's later version; shorter if there are many twins, whose exchanges are left out. One iteration
+/// looks at all order^2 / 2 exchanges.
 class QapTabu {
    public:
     virtual ~QapTabu() = default;

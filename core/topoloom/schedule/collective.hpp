@@ -14,8 +14,8 @@
 
 namespace topoloom {
 
-/// As in MPI. An all-to-all is personalized: a block of its own for every pair. Many-to-many is an all-to-all, and its
-/// multicast an all-gather, among those who want it.
+/// As in MPI. All-to-all is personalized: each pair has its own block. Many-to-many is a sparse all-to-all between the
+/// pairs of the demand; its multicast is likewise a sparse all-gather.
 enum class Operation {
     broadcast,
     reduce,
@@ -91,13 +91,13 @@ class Collective {
         return demand_ == nullptr || demand_->wants(origin, target);
     }
     [[nodiscard]] std::uint64_t block_count() const;
-    /// Of the ranks, how many have given their share to what is promised of a block: the first ones.
+    /// Number of ranks whose contributions the promised block includes; always the first ones.
     [[nodiscard]] std::size_t promised_shares(Rank rank) const {
         return operation_ == Operation::scan     ? rank.value + std::size_t{1}
                : operation_ == Operation::exscan ? rank.value
                                                  : ranks_;
     }
-    /// Of this number of blocks from the first on.
+    /// Bytes of `count` blocks, beginning with `first`.
     [[nodiscard]] Bytes bytes_of(std::uint64_t first, std::uint64_t count = 1) const {
         if (demand_ != nullptr) return demanded_bytes(first, count);
         if (pieces_ == 1) return bytes_ * static_cast<std::int64_t>(count);

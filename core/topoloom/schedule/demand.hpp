@@ -36,7 +36,7 @@ class Demand {
     [[nodiscard]] bool wants(Rank origin, Rank target) const {
         return is_regular() ? steps(origin, target) <= degree_ : edge(origin, target) != nullptr;
     }
-    /// 0 where it is not wanted.
+    /// 0 if it is not wanted.
     [[nodiscard]] Bytes bytes(Rank origin, Rank target) const;
     /// What these want of an origin, and how many of them. O(1) if regular, else O(degree).
     struct Wanted {
@@ -44,7 +44,7 @@ class Demand {
         std::size_t by = 0;
     };
     [[nodiscard]] Wanted wanted(Rank origin, const EveryNth& targets) const;
-    /// Of the longest message of an origin: what all its targets get in a multicast.
+    /// Bytes of the longest message of an origin, which all its targets get in a multicast.
     [[nodiscard]] Bytes max_bytes(Rank origin) const {
         return is_regular() ? bytes_ : max_bytes_[origin.value];
     }

@@ -63,7 +63,7 @@ TimeFit ClassLearner::fit() {
     return TimeFit(before_, trust_, for_fit_);
 }
 
-/// Of those that were never tried; the leader if none could be faster by so much that it is worth it.
+/// The untried schedule with the best optimistic time; the leader if none could be faster by enough.
 std::size_t ClassLearner::most_promising(const TimeFit& fit) const {
     std::pair best{known_[leader_].time * (1 - least_gain), leader_};
     for (std::size_t i = 0; i < known_.size(); ++i)
@@ -71,8 +71,7 @@ std::size_t ClassLearner::most_promising(const TimeFit& fit) const {
     return best.second;
 }
 
-/// Of those that could be as fast if calls differ by chance as the leader's do, the one with the fewest times; the leader
-/// if all have enough.
+/// The schedule with the fewest measurements among those within the leader's noise; the leader if all have enough.
 std::size_t ClassLearner::to_repeat() const {
     const RecentTimes<5>& times = known_[leader_].times;
     if (times.size() < 2) return leader_;
@@ -84,12 +83,12 @@ std::size_t ClassLearner::to_repeat() const {
     return best.second;
 }
 
-/// Of those that were never tried, the fastest by what is known; the leader where it would lose too much if that is right.
+/// The untried schedule that is predicted fastest; the leader if that prediction loses too much to try it.
 std::size_t ClassLearner::closest(const TimeFit& fit) const {
     const auto untried = static_cast<double>(std::ranges::count(known_, 0U, &Known::tried));
     const double loss = std::max(
         {most_loss, most_lost / std::max(untried, 1.0), static_cast<double>(calls_) * most_loss_per_call});
-    // Where the leader is a surprise, others may be.
+    // If the leader is slower than predicted, others may be as well.
     const double usual =
         std::max(known_[leader_].time, predicted_time(schedules_[leader_].parts, fit.factors()));
     std::pair best{(1 + loss) * usual, leader_};

@@ -23,8 +23,8 @@ class DecisionTable {
     /// decisions, keys that do not ascend, two tables of one operation, and schedules that make_schedule() does not know.
     explicit DecisionTable(std::string_view text);
 
-    /// Of the lines with the most ranks up to these, and of those of a many-to-many the highest degree, the last whose bytes
-    /// are not more; where all are of more ranks or bytes, null. The text lives as long as the table.
+    /// Selects the lines with the largest rank count <= `ranks` and, for a many-to-many, the highest degree. Returns
+    /// the last of them with bytes <= `bytes`; null if there is none. The text lives as long as the table.
     [[nodiscard]] const std::string* find(Operation operation, std::size_t ranks, Bytes bytes) const;
     [[nodiscard]] bool empty() const { return decisions_.empty(); }
 

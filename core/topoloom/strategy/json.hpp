@@ -27,7 +27,7 @@ class Json {
     /// An integer of this range, which is within +-2^53.
     [[nodiscard]] std::int64_t whole(std::string_view what, std::int64_t low, std::int64_t high) const;
     [[nodiscard]] const List& list(std::string_view what) const;
-    /// Null where there is none of that key. Throws Error unless this is an object.
+    /// Null if there is none of that key. Throws Error unless this is an object.
     [[nodiscard]] const Json* find(std::string_view key) const;
     /// Throws Error that names the key if there is none.
     [[nodiscard]] const Json& at(std::string_view key) const;

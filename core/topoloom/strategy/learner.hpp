@@ -55,7 +55,7 @@ class Learner {
         RecentTimes<15> times;  // of the size of the class
     };
 
-    /// Null where nothing can be learned.
+    /// Null if nothing can be learned.
     [[nodiscard]] ClassLearner* find_class(Operation operation, Bytes bytes, bool in_rank_order);
     [[nodiscard]] static Key key_of(Operation operation, Bytes size, bool in_rank_order);
     [[nodiscard]] const TimeFactors* factors_near(const Key& key) const;

@@ -16,8 +16,8 @@ namespace topoloom {
 /// and `inside` before any of these but `links`, of messages inside a node. Times are in seconds, of bytes in seconds per
 /// byte; # begins a comment.
 struct MachineFile {
-    std::string machine;                // empty where there is no such line
-    std::optional<NetworkModel> model;  // none where no message is
+    std::string machine;                // empty if there is no such line
+    std::optional<NetworkModel> model;  // none if no message is
 };
 
 /// Throws Error that names the line.

@@ -23,7 +23,7 @@ class RecentTimes {
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
     [[nodiscard]] const double* begin() const noexcept { return times_.data(); }
     [[nodiscard]] const double* end() const noexcept { return times_.data() + count_; }
-    /// Of an even number the larger one of the middle; there must be one at least.
+    /// For an even number of times, the larger of the middle two. Requires at least one time.
     [[nodiscard]] double median() const noexcept {
         std::array<double, most> sorted = times_;
         const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(count_ / 2);

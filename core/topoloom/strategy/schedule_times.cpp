@@ -16,19 +16,19 @@ namespace topoloom {
 
 namespace {
 
-/// Of what does not depend on routes.
+/// The model of costs that do not depend on routes.
 NetworkModel direct_model(const CostBasis& basis) {
     const bool shares = !basis.slots.empty() && basis.nodes < basis.slots.size();
     if (basis.nodes > 1 && !shares) return basis.model;
     return memory_model(basis.model, basis.machine == nullptr ? NodeSpec{} : basis.machine->node_spec());
 }
 
-/// What does not depend on routes, where each round waits for the one before on all ranks.
+/// The cost that does not depend on routes, if each round starts when all ranks have ended the previous one.
 ScheduleCost direct_cost(const AnySchedule& schedule, const CostBasis& basis) {
     return cost(schedule, direct_model(basis));
 }
 
-/// No less than this, but for ranks that go on before others: some messages stay in a node, or none does.
+/// A lower bound, unless ranks run ahead of others: the better of some messages staying in a node, and none.
 double least_time(const AnySchedule& schedule, const CostBasis& basis) {
     const double direct = direct_cost(schedule, basis).time;
     return basis.machine == nullptr ? direct : std::min(direct, cost(schedule, basis.model).time);

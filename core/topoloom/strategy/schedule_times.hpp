@@ -14,8 +14,8 @@
 namespace topoloom {
 
 /// By run_cost() on the machine, of data in many more pieces than ranks by stream_cost(). Of other schedules with more than 2^16
-/// messages by sampled_cost(), and, where nodes have several ranks, of all messages through the memory of a node besides, as
-/// that has none of these. Without a machine, by cost(). Depends on the arguments alone.
+/// messages by sampled_cost(), and, if nodes have several ranks, of all messages through the memory of a node besides,
+/// as that has none of these. Without a machine, by cost(). Depends on the arguments alone.
 [[nodiscard]] ScheduleCost schedule_cost(const AnySchedule& schedule, const CostBasis& basis);
 
 /// The parts of a schedule_cost()'s time, in seconds: starts of messages, their bytes, and what routes, or the network between nodes
@@ -32,7 +32,7 @@ struct ScheduleParts {
                                                         std::span<const std::string> texts);
 
 /// The fastest of those that suit, the first of equals. What is slower by its messages alone than one that suits is neither
-/// routed nor asked for. Throws Error where none suits.
+/// routed nor asked for. Throws Error if none suits.
 [[nodiscard]] const std::string& fastest(const Call& call, const CostBasis& basis,
                                          std::span<const std::string> texts,
                                          const std::function<bool(const std::string&)>& suits);

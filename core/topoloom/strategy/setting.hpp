@@ -10,7 +10,7 @@
 
 namespace topoloom {
 
-/// Texts are empty where nothing is given.
+/// Texts are empty if nothing is given.
 struct Setting {
     std::size_t ranks = 0;
     std::string machine;    // a machine file: see MachineFile

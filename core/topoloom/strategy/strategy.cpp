@@ -70,7 +70,7 @@ std::size_t ranks_for(const NamedOptions& named) {
 
 std::uint64_t count_blocks(const AnySchedule& schedule) { return schedule.collective().block_count(); }
 
-/// Of two segments, if it cuts data in segments at all: these tell what it does with any number of them.
+/// The schedule with two segments if it segments data at all. Two show its behavior for any number.
 AnySchedule in_two_segments(Operation operation, std::size_t ranks, const std::string& schedule) {
     constexpr std::int64_t longest_segment = 1 << 30;
     const AnySchedule whole = make_schedule(call_of(operation, ranks), schedule);

@@ -46,9 +46,10 @@ class Strategy {
     /// for bytes < 0.
     [[nodiscard]] const std::string& choose(Operation operation, Bytes bytes, bool in_rank_order);
 
-    /// Whether a call gains by that schedule: where the setting names it or its table has it, and else where it is faster than
-    /// what an MPI library does by more than running it costs (usual_schedule.hpp), and by `round_delay` seconds for each of its
-    /// rounds. On one node, where messages pass its memory, nothing else gains. Depends on the same. Throws as that does.
+    /// Whether a call gains by that schedule: if the setting names it or its table has it, and else if it is faster
+    /// than what an MPI library does by more than running it costs (usual_schedule.hpp), and by `round_delay` seconds
+    /// for each of its rounds. On one node, where messages pass its memory, nothing else gains. Depends on the same.
+    /// Throws as that does.
     [[nodiscard]] bool saves_time(Operation operation, Bytes bytes, bool in_rank_order, double round_delay);
 
     /// Whether saves_time() may hold for any call.
@@ -71,7 +72,7 @@ class Strategy {
 
     [[nodiscard]] const CostBasis& basis() const { return basis_; }
 
-    /// Of each rank a number that only the ranks of its node have.
+    /// By rank, the number of its node.
     [[nodiscard]] std::vector<std::size_t> nodes() const { return basis_.node_of_rank(ranks_ * calls_); }
 
     /// One line: machine, ranks, nodes, and the source of decisions.

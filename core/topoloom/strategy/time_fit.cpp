@@ -21,7 +21,7 @@ TimeFactors scaled(const ScheduleParts& parts, const TimeFactors& factors) {
 
 double sum(const TimeFactors& values) { return values[0] + values[1] + values[2]; }
 
-/// Of a symmetric positive definite matrix, by cofactors.
+/// Inverse of a symmetric positive definite matrix, by cofactors.
 Matrix inverse(const Matrix& m) {
     const auto minor = [&](std::size_t i, std::size_t j) {
         const std::size_t a = (i + 1) % 3, b = (i + 2) % 3, c = (j + 1) % 3, d = (j + 2) % 3;

@@ -84,7 +84,7 @@ def balance_file(
 
 
 def simulated_times(times: dict[str, float]) -> dict[str, dict[str, float]]:
-    """Make what ``--json`` prints of simulated seconds."""
+    """Return the simulated seconds as fields of the ``--json`` output."""
     return {"simulated_seconds": times} if times else {}
 
 

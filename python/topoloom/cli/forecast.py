@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An estimate of the remaining time, printed once where there is no progress bar."""
+"""An estimate of the remaining time, printed once if there is no progress bar."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNITS = (("days", 86400.0), ("h", 3600.0), ("min", 60.0))
 
 
 class Forecast:
-    """Estimates the remaining time from the progress so far, once, if it is long."""
+    """Prints one estimate of the remaining time, if that is long."""
 
     def __init__(
         self,

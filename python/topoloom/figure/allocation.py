@@ -46,9 +46,9 @@ def draw_allocation(path: str | Path, allocation: Allocation) -> None:
     Parameters
     ----------
     path
-        Of the file; its suffix selects svg, png or pdf.
+        Output file; its suffix selects svg, png or pdf.
     allocation
-        To draw.
+        The allocation to draw.
 
     Raises
     ------

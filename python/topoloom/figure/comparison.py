@@ -36,7 +36,7 @@ def draw_comparison(
     Parameters
     ----------
     path
-        Of the file; its suffix selects svg, png or pdf.
+        Output file; its suffix selects svg, png or pdf.
     mappers
         Names, the default first.
     best
@@ -44,7 +44,7 @@ def draw_comparison(
     bars
         Measures, the objective first; lower is better in all.
     title
-        Of the problem.
+        Title of the problem.
 
     Raises
     ------

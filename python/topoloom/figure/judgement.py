@@ -46,7 +46,7 @@ def draw_judgement(
     Parameters
     ----------
     path
-        Of the file; its suffix selects svg, png or pdf.
+        Output file; its suffix selects svg, png or pdf.
     graph, allocation
         The graph that was placed, and where.
     placements

@@ -42,9 +42,9 @@ def draw_machine(
     Parameters
     ----------
     path
-        Of the file; its suffix selects svg, png or pdf.
+        Output file; its suffix selects svg, png or pdf.
     machine
-        To draw, without links that are down.
+        The machine to draw, without links that are down.
     hosts
         Names of the nodes, if any.
 

@@ -36,7 +36,7 @@ def draw_measured(
     Parameters
     ----------
     path
-        Of the file; its suffix selects svg, png or pdf.
+        Output file; its suffix selects svg, png or pdf.
     title
         Above all panels.
     sizes

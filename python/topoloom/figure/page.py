@@ -26,7 +26,7 @@ def open_page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]
     Parameters
     ----------
     path
-        Of the file; its suffix selects svg, png or pdf.
+        Output file; its suffix selects svg, png or pdf.
     inches
         Width and height.
 

@@ -49,15 +49,15 @@ def draw_plan(
     Parameters
     ----------
     path
-        Of the file; its suffix selects svg, png or pdf.
+        Output file; its suffix selects svg, png or pdf.
     loads : array of shape ``(ranks,)``
-        Of ranks before the transfers.
+        Loads of the ranks before the transfers.
     plans
         At least one, by the name of its balancer, which may be empty.
     where
         Allocation and placement of the ranks; without it they are drawn in a line.
     unit
-        Of loads.
+        Unit of the loads.
 
     Raises
     ------

@@ -121,7 +121,7 @@ def draw_rounds(path: str | Path, schedules: Sequence[tuple[Call, str]]) -> None
     Parameters
     ----------
     path
-        Of the file; its suffix selects svg, png or pdf.
+        Output file; its suffix selects svg, png or pdf.
     schedules
         Calls and names of their schedules, from the top.
 

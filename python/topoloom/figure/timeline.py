@@ -43,7 +43,7 @@ def draw_timeline(path: str | Path, trace: CallTrace) -> None:
     Parameters
     ----------
     path
-        Of the file; its suffix selects svg, png or pdf.
+        Output file; its suffix selects svg, png or pdf.
     trace
         From `load_traces`.
 

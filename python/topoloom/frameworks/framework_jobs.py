@@ -63,8 +63,8 @@ def make_job(
     framework
         From `parse_framework`.
     sizes
-        Of the given axes. Others have one rank; the data axis takes the rest of the
-        world.
+        Sizes of the given axes. Others have one rank; the data axis takes the rest of
+        the world.
 
     Raises
     ------

@@ -120,7 +120,7 @@ def order_layouts(
     layouts
         Candidates; the first is the default.
     progress
-        As of `order_axes`.
+        As in `order_axes`.
 
     Raises
     ------

@@ -27,10 +27,10 @@ _OPERATION = {
 
 OPERATIONS = tuple(_OPERATION)
 
-#: Operations with the bytes of all ranks.
+#: Operations whose bytes count all ranks.
 _TOTAL_BYTES = ("allgatherv", "reduce_scatter")
 
-#: A limit of memory: a message takes 52 bytes.
+#: Limits memory: a message takes 52 bytes.
 MAX_PAIRS = 5 * 10**7
 
 

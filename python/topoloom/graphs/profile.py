@@ -57,7 +57,7 @@ class Profile:
     wall_seconds
         From ``MPI_Init`` to ``MPI_Finalize``, of the slowest rank.
     exit_status
-        Of the command.
+        Exit status of the command.
     ends
         Descriptions of how ranks ended without ``MPI_Finalize``, and the ranks; not
         saved in files.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """GPUs and NICs in hwloc's XML: PCI devices that the operating system has named.
 
-Of several names of a PCI device, such as ``ib0`` and ``mlx5_0``, the one that MPI and
+If a PCI device has several names, such as ``ib0`` and ``mlx5_0``, the one that MPI and
 GPU libraries use is taken. Software devices (bridges of containers, OpenCL on CPUs) are
 on no PCI bus and are skipped; so are displays.
 """

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from topoloom._core import Error, Machine, Wiring
 
-#: Weights are exact if all bandwidths are multiples of 1/_FINEST of the least.
+#: Weights are exact if all bandwidths are multiples of the lowest one over _FINEST.
 _FINEST = 1000
 _MAX_WEIGHT = 2**31 - 1
 

@@ -54,7 +54,7 @@ class HostPlacement:
     machine_slot : int array of shape ``(ranks,)``
         The same slot, numbered over the whole machine.
     slots_per_host : int
-        Slots per host as the machine counts them, also where nodes differ.
+        Slots per host as the machine counts them, also if nodes differ.
     cores_per_slot : int
         Cores per slot.
     machine : Machine

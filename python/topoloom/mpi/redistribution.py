@@ -322,7 +322,7 @@ class ExchangeRequest:
         return done.value != 0
 
     def finish(self) -> NDArray[Any]:
-        """Wait, and return the tasks of this rank; shape ``(plan.after, ...)``.
+        """Wait for the exchange and return this rank's tasks: ``(plan.after, ...)``.
 
         Raises
         ------

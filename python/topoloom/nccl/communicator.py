@@ -80,7 +80,7 @@ class Communicator:
         Ranks of each node, in the order of its GPUs; nodes in the order of their
         first ranks.
     paths
-        Of each node; all have equally many channels.
+        Paths of each node; all nodes have the same number of channels.
     alternate
         Whether odd nodes swap channels 0 and 1, 2 and 3, ... in rings, so that a ring
         leaves and enters by the same NIC. NCCL does so if its search had to cross

@@ -16,14 +16,14 @@ from topoloom.support.nearest import unknown_name
 
 @dataclass(frozen=True)
 class Hardware:
-    """Nodes of equal GPUs and NICs.
+    """Nodes with identical GPUs and NICs.
 
     Attributes
     ----------
     generation
-        Of the GPU: a name from `topoloom.nccl.tuning.GENERATIONS`.
+        GPU generation: a name from `topoloom.nccl.tuning.GENERATIONS`.
     gpus, nics
-        Of a node.
+        Number of GPUs and NICs per node.
     nvlink_rate, nic_rate
         Bytes per second of one GPU's NVLinks, and of one NIC, in one direction.
     net_latency_s
@@ -40,7 +40,7 @@ class Hardware:
     slowness
         Time of a launch and a step relative to NCCL's constants.
     source
-        Of the rates.
+        Source of the rates.
     """
 
     generation: str

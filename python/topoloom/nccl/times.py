@@ -76,17 +76,17 @@ def predict_algorithms(
     Parameters
     ----------
     hardware
-        Of the nodes.
+        Hardware of the nodes.
     nodes
-        Their number.
+        Number of nodes.
     operation
         From `OPERATIONS`.
     bytes
-        As nccl-tests counts them: of a rank's result, or of all that it hands in.
+        As counted by nccl-tests: bytes of a rank's result, or of its whole input.
     gpus
-        Per node that take part; by default all.
+        GPUs per node that take part; default: all.
     release
-        Of NCCL; before 2.28.9 it predicted faster sums in switches of several nodes.
+        NCCL release; before 2.28.9 it predicted faster NVLS sums across several nodes.
 
     Raises
     ------

@@ -51,17 +51,18 @@ class Generation(NamedTuple):
     Attributes
     ----------
     ll_rate
-        Of LL in one node.
+        Limit of LL in one node.
     ring_ll128, tree_ll128, tree
-        Of one channel.
+        Limits of one channel.
     switch_share
         Share of NVLink's rate that sums in the switch reach.
     switch_tree
-        Of one head's trees between nodes, in two and in more.
+        Limits of one head's trees between nodes, for two nodes and for more.
     switch_channels
-        Used by sums in the switch, in one node and in more.
+        Channels used by sums in the switch, in one node and in more.
     channels
-        In one node, found by the search; between nodes, one per NIC but at least 8.
+        Channels: in one node, found by the search; between nodes, one per NIC but at
+        least 8.
     """
 
     ll_rate: float

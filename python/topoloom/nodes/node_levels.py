@@ -32,7 +32,7 @@ SHARED = {
 #: A route to a NIC outside of one of these costs more.
 _CROSSED = ("NUMANode", "Die", "Group", "Package")
 _NODE = "node"
-#: The weight of a hop between nodes: a route of two hops, over one switch, costs 32.
+#: Weight of a hop between nodes. A two-hop route through one switch costs 32.
 HOP_WEIGHT = COSTS["hop"]
 
 

@@ -139,7 +139,7 @@ class NodeType:
         return package_count(self.levels.sizes, self.parts.names)
 
 
-#: Of nodes about which nothing is known.
+#: The parts of nodes about which nothing is known.
 NO_PARTS = NodeParts()
 
 

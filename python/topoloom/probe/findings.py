@@ -34,10 +34,10 @@ class Findings:
     costs: SomeCosts  # seconds of a short message between ranks, indexed like a matrix
     root: RankGroup  # the group of all ranks
     levels: list[Level]  # the fastest first
-    #: By name of the level.
+    #: Costs by name of the level.
     level_costs: dict[str, LevelCosts] = field(default_factory=dict)
     network: Network | None = None  # between hosts; None for a single host
-    #: Of concurrent pairs, by pattern.
+    #: Curves of concurrent pairs, by pattern.
     curves: dict[str, PairCurve] = field(default_factory=dict)
     #: Minimal bytes per second from a group of hosts to others, by its ranks.
     uplinks: dict[tuple[int, ...], float] = field(default_factory=dict)

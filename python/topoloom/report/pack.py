@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packs arrays and texts for a page: filtered, deflated and encoded in base 64.
+"""Packs arrays and texts for a page: filtered, deflated and base64-encoded.
 
-Filters are those of HDF5: differences of neighbors if smaller, then byte shuffling.
-`assets/pack.js` unpacks.
+The filters are those of HDF5: delta encoding if it makes the data smaller, then byte
+shuffling. `assets/pack.js` unpacks.
 """
 
 from __future__ import annotations

@@ -38,10 +38,10 @@ class Call(NamedTuple):
     operation
         A name from `operations`.
     ranks
-        Of the communicator.
+        Number of ranks of the communicator.
     bytes
-        Of the whole vector (broadcast, reduce, all-reduce), of a rank (scatter, gather,
-        all-gather, reduce-scatter) or of a pair (all-to-all).
+        Bytes of the whole vector (broadcast, reduce, all-reduce), of a rank's block
+        (scatter, gather, all-gather, reduce-scatter) or of a pair's (all-to-all).
     root
         For broadcast, reduce, scatter and gather.
     degree
@@ -146,14 +146,14 @@ def rank_schedules(
     Parameters
     ----------
     call
-        Of the collective.
+        The collective's call.
     model
-        Of message costs; None, with slots, means the machine's.
+        Model of message costs; None, with slots, means the machine's.
     slots
-        Of the ranks, so that links count.
+        Slots of the ranks, so that links count.
     names
-        Of schedules, with options as in ``chain(segment=4096)``; by default all, each
-        with the best values of its options.
+        Names of schedules, with options as in ``chain(segment=4096)``; default: all,
+        each with the best values of its options.
 
     Raises
     ------

@@ -117,9 +117,9 @@ def decide_by_ranks(
 def make_decision_table(
     operation: str, decisions: Sequence[Decision], model: str, machine: str
 ) -> dict[str, Any]:
-    """Make the document of a decision table, whose last matching line applies.
+    """Make the document of a decision table. The last matching line applies.
 
-    Lines match by the number of ranks, the degree of a many-to-many, and the least
+    A line matches by rank count, by degree for a many-to-many, and by its minimum
     bytes.
     """
     return {

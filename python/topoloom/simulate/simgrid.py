@@ -27,7 +27,7 @@ from topoloom.simulate.rounds import Floats, Round, choose_send_order, split_int
 from topoloom.simulate.single_routes import Pair, choose_routes
 from topoloom.support.child_processes import run_child
 
-#: Limit on messages of a phase; SimGrid's time grows with their square.
+#: Limit on messages of a phase; SimGrid's run time is quadratic in them.
 MAX_MESSAGES = 50_000
 
 CONSTANT_FACTORS = "network/model:CM02"  # factor 1 on bandwidths and latencies

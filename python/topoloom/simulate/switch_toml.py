@@ -67,11 +67,11 @@ _LONG = 64 * 1024
 class SwitchModel:
     """Parameters of simulated switches, in bytes, seconds and bytes per second."""
 
-    #: Through a switch; None: included in the links' latencies.
+    #: Latency through a switch; None: included in the links' latencies.
     latency: float | None = None
-    #: For each class that the routes need; None: 4, or 1 for each output (voq).
+    #: Virtual channels per class that the routes need; None: 4, or 1 per output (voq).
     virtual_channels: int | None = None
-    #: Of a virtual channel; None: enough to keep the longest link busy.
+    #: Buffer of a virtual channel; None: enough to keep the longest link busy.
     buffer: float | None = None
     #: `flit`, `payload`: None: a packet fills 16 flits with its header, or as many as
     #: its payload takes. A flit has about 64 bytes, or 256 if the largest message has

@@ -35,7 +35,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class ProvenBounds:
-    """Bounds by measure, the predicted time first where bandwidths are known."""
+    """Bounds by measure, the predicted time first if bandwidths are known."""
 
     given: PlacementProblem
     bounds: dict[str, Bound]

@@ -86,7 +86,7 @@ class Objective(NamedTuple):
     def values(
         self, graph: CommGraph, allocation: Allocation, placement: Placement
     ) -> dict[str, float]:
-        """Measure a placement, the predicted time first where bandwidths are known.
+        """Measure a placement, the predicted time first if bandwidths are known.
 
         The value of the objective comes last, unless it is one of the measures.
         """

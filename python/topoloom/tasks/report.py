@@ -89,8 +89,8 @@ def build_report(
 def _values(made: list[ReportedPlacement], views: list[View]) -> list[float]:
     """Select the values to compare placements by: the objective of the first.
 
-    An objective that is not a measure, such as a mix, is stored in the files. Unless
-    all files have it, the predicted time or congestion replaces it.
+    If the objective is not a metric (a weighted mix, for example), its values are read
+    from the files. Unless all files have one, predicted time or congestion replaces it.
     """
     files = [one.file for one in made]
     objective = files[0].objective

@@ -260,7 +260,7 @@ TEST_CASE("an order of near ranks contains each rank once, and follows a line") 
     CHECK(near_order(line, slots) == std::vector<std::uint32_t>{1, 2, 0});
 }
 
-TEST_CASE("along a curve, the alias method and the nearest sender keep their guarantees") {
+TEST_CASE("along a curve, the alias and nearest-sender balancers keep their guarantees") {
     Rng rng(14);
     for (int draw = 0; draw < 60; ++draw) {
         for (const std::string& text : machines) {

@@ -80,7 +80,7 @@ TEST_CASE("on an empty torus a stencil gets a box of its shape") {
     const Machine cube = make_machine("torus:12x12x12");
     const CommGraph open = halo({{4, false}, {5, false}, {6, false}}, StencilShape::star, Bytes{8});
     CHECK(choose_nodes(open, Allocation::whole(cube), 120, fast).hop_bytes == total_bytes(open));
-    const Machine slab = make_machine("torus:4x6x16");  // rings where the machine has rings
+    const Machine slab = make_machine("torus:4x6x16");  // rings if the machine has rings
     const CommGraph around = halo({{4, true}, {6, true}, {5, false}}, StencilShape::star, Bytes{8});
     CHECK(choose_nodes(around, Allocation::whole(slab), 120, fast).hop_bytes == total_bytes(around));
 }
@@ -112,7 +112,7 @@ TEST_CASE("whole nodes are chosen where they have several slots") {
 
 TEST_CASE("on a tree the pattern gets nodes under the fewest switches") {
     const Machine tree = make_machine("tree:4:8:4");
-    // Of each group of 32 nodes eight are free, two on every other switch.
+    // Eight of each 32 nodes are free, two on every other switch.
     std::vector<Node> free;
     for (const Node node : ids<Node>(tree.node_count())) {
         if (node.value / 4 % 2 == 0 && node.value % 4 < 2) free.push_back(node);

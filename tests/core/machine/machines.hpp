@@ -241,7 +241,7 @@ bool is_up(const T& topology, topoloom::Link link) {
     }
 }
 
-/// Of all nodes that are up, in a topology or a geometry.
+/// Covers all nodes that are up, in a topology or a geometry.
 template <class T>
 std::vector<typename T::Point> all_points(const topoloom::Machine& machine, const T& topology) {
     std::vector<typename T::Point> points;

@@ -15,7 +15,7 @@ struct HostLink {
     double latency;
 };
 
-/// Of the node's links to its router and back.
+/// The node's link to its router and back.
 HostLink last_link(const std::string& text) {
     const Machine machine = make_machine(text);
     return with_topology(machine, [&](const auto& t) {

@@ -148,7 +148,7 @@ Ends expected_ends(const Dragonfly& dragonfly) {
             if (same_row || a % in_group % spec.columns == b % in_group % spec.columns) join(ends, a, b);
         }
     }
-    // The groups that the ports of group g lead to, in turn; where it would be g itself, the port is unused.
+    // The groups that the ports of group g connect to, in turn. A port that would connect to g itself is unused.
     const auto turn = [&](std::uint32_t g) {
         std::vector<std::uint32_t> groups;
         for (std::uint32_t i = 0; i < spec.groups; ++i) {
@@ -160,7 +160,7 @@ Ends expected_ends(const Dragonfly& dragonfly) {
         }
         return groups;
     };
-    // Of one group towards another.
+    // The routers of one group that have links to another.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> routers;
     for (std::uint32_t g = 0; g < spec.groups && spec.groups > 1; ++g) {
         const std::vector<std::uint32_t> groups = turn(g);
@@ -189,7 +189,7 @@ Ends expected_ends(const DragonflyPlus& network) {
             join(ends, leaf, leaves + leaf / spec.leaves * spec.spines + spine);
     }
     if (spec.groups == 1) return ends;
-    // Of one group towards another.
+    // The spines of one group that have links to another.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> spines;
     for (std::uint32_t g = 0; g < spec.groups; ++g) {
         std::uint32_t other = 0;

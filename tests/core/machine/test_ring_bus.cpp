@@ -89,7 +89,7 @@ Counts counts_of(const T& bus, const Pattern& messages, const Affinity& affinity
     return counts;
 }
 
-/// Of each link, clockwise ones first.
+/// Load of each link, clockwise ones first.
 using RingLoads = std::array<double, 24>;
 
 /// How good an affinity is; less is better: the largest load, how far the directions differ, what exceeds 2 on

@@ -94,7 +94,7 @@ Matrix searched_hops(const Machine& machine, const T& topology) {
     return hops;
 }
 
-/// Of nodes that are up.
+/// Checks all pairs of nodes that are up.
 void for_each_pair(const Machine& machine, const auto& check) {
     const std::vector<Node> nodes = machine.usable_nodes();
     for (const Node a : nodes) {

@@ -24,7 +24,7 @@ std::uint32_t diameter(const std::string& text) {
     return with_topology(make_machine(text), [](const auto& t) { return t.diameter(); });
 }
 
-/// Sum over axes of |a - b|, or in the other direction of the ring where that is shorter.
+/// Sum over axes of |a - b|, or in the other direction of the ring if that is shorter.
 std::uint32_t defined_hops(const Machine& machine, Node a, Node b) {
     const auto x = machine.coordinates(a);
     const auto y = machine.coordinates(b);

@@ -174,7 +174,7 @@ TEST_CASE("packets wait at outputs as in separate queues") {
         (void)one.network->take_received();
         one.network->run(400000);
         const Received received = one.network->take_received();
-        // Of 15 others, each sends to an output with chance p / 15 per cycle.
+        // Each of the 15 others sends to an output with probability p / 15 per cycle.
         const double wait = 14.0 / 15 * load / (2 * (1 - load));
         const double alone = 1 + 1 + 1;
         CHECK(static_cast<double>(received.latency) / static_cast<double>(received.packets) - alone ==

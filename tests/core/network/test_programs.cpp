@@ -62,7 +62,8 @@ TEST_CASE("a single message takes the time of its packets plus the overheads of 
             left -= carried;
         } while (left > 0);
         CHECK(ran.flits == flits);
-        // Of several packets the second takes other virtual channels, and follows as fast as the channel takes flits.
+        // With several packets, the second takes other virtual channels, and follows as fast as the channel takes
+        // flits.
         CHECK(ran.finish[4] == 100 + alone(4, flits, options) + 70);
         CHECK(ran.end == ran.finish[4]);
         CHECK(ran.finish[1] == 100 + flits);

@@ -179,7 +179,7 @@ TEST_CASE("more bytes, overhead or latency never make a schedule faster, and no 
             }
             const AnySchedule schedule = make_schedule({operation, 16, Bytes{1000}}, name);
             CHECK(one.time >= cost(schedule, NetworkModel::regimes({line}, costs)).time * (1 - 1e-12));
-            // Of chains more bytes may be more segments, which come closer behind each other.
+            // In chains, more bytes may mean more segments, which follow each other more closely.
             if (name.starts_with("chain")) continue;
             CHECK(found(3000, costs).time >= one.time);
         }

@@ -93,7 +93,7 @@ const std::string& answer(Strategy& strategy, const Question& question) {
     return strategy.choose(question.operation, question.bytes, question.in_rank_order);
 }
 
-/// Of the ranks of the first call.
+/// Schedules that are fitted to the ranks of the first call.
 std::vector<std::string> fitted_to(const CostBasis& basis, std::size_t ranks) {
     std::vector<Node> nodes;
     if (basis.machine == nullptr) return {};

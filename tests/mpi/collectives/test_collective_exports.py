@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MPI libraries follow exported decisions: their messages are counted.
 
-Of every algorithm that we call by a library's name or number as many ranks must send
-and receive as many messages as in the schedule that stands for it.
+For every algorithm that we call by a library's name or number, the same number of ranks
+must send and receive the same number of messages as in the schedule that models it.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def tree(
     uplink
         Bytes per second and seconds of that of a switch.
     bandwidths
-        Of hosts; 10 GB/s of others.
+        Bandwidths of hosts; the others have 10 GB/s.
     trunk
         Hosts of the first group that share a link without latency to its switch, and
         its bytes per second.

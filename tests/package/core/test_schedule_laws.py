@@ -322,7 +322,7 @@ def test_ranks_without_inter_node_messages_slow_no_one(name: str) -> None:
 
 
 def test_ranks_of_a_node_share_its_nic() -> None:
-    """Of the exchanges among two nodes those that cross take all ranks of both."""
+    """Between two nodes, the exchanges that cross involve all ranks of both."""
     shared = model_of(node_beta=BETA)
     for block in BLOCKS:
         call = Call("all-to-all", 2 * block, 100_000)

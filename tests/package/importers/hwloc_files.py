@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""hwloc's XML for tests: of a real machine, of equal parts, and with devices."""
+"""hwloc XML for tests: a real machine, uniform machines, and ones with devices."""
 
 from __future__ import annotations
 

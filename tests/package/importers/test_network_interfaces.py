@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of several network interfaces, MPI uses those of the best fabric of the node."""
+"""With several network interfaces, MPI uses those of the node's best fabric."""
 
 from __future__ import annotations
 

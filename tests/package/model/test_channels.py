@@ -26,12 +26,12 @@ ROUND_TRIPS = {
         "55.741",
         2,
     ),
-    # The text does not say; the second pair adds 18 %.
+    # The paper states no number of channels; the second pair adds 18 %.
     "Jaguar internal": ("7.5703 12.853 13.816 14.883 18.028 17.098", 1),
-    # The text does not say; eight pairs exchange six times what one does.
+    # The paper states no number; eight pairs exchange six times as much as one.
     "BlueDrop, group 1": ("0.33 0.44 0.48 0.44 0.42 0.46 0.44 0.45", 6),
     "BlueDrop, group 2": ("0.34 0.46 0.42 0.43 0.42 0.43 0.47 0.46", 6),
-    # The text does not say; more pairs slow down gradually, and the tenth count is
+    # The paper states no number; more pairs slow down gradually, and the tenth count is
     # an outlier that would be 12 channels.
     "BlueDrop, across groups": (
         "0.5 0.54 0.58 0.56 0.62 0.66 0.74 0.78 0.78 0.43 0.82 0.86 0.92 0.93 0.97 "

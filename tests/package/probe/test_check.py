@@ -25,7 +25,7 @@ class FakeJob:
     Parameters
     ----------
     cpus
-        Of each rank, by host.
+        CPUs of each rank, by host.
     uplink
         Hosts below a slow link, which messages to and from others cross.
     """

@@ -179,7 +179,7 @@ def test_planted_lines_and_their_ends_are_found(
 
 
 def test_intervals_contain_the_planted_values() -> None:
-    """Of 200 fits to 2 % noise, about 95 % of the intervals do, and they are narrow."""
+    """With 200 fits to 2 % noise, about 95 % do, and the intervals are narrow."""
     draw = np.random.default_rng(3)
     held = 0
     for _ in range(200):

@@ -78,7 +78,7 @@ def test_overheads_are_measured_from_many_waiting_calls(
 
 
 def test_errors_and_intervals_match_the_written_lines() -> None:
-    """Also where longer messages take less, to which a model pads shorter ones."""
+    """Even if longer messages are faster, so that the model pads shorter ones."""
 
     def seconds(size: int) -> float:
         return 4e-6 + BETA * size if size < 2048 else 3e-6 + 2 * BETA * size

@@ -263,7 +263,7 @@ def test_costs_of_few_pairs_equal_those_of_a_matrix(
 
 
 def test_ranks_of_hosts_are_grouped_by_landmarks() -> None:
-    """Of 96 hosts with two ranks, of which few pairs are known."""
+    """With 96 hosts of two ranks each, of which few pairs are known."""
     paths = nested((4, 24))
     planted = Planted(paths, [2e-6, 1e-6])
     parts = find_host_groups(96, planted, 48)

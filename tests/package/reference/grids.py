@@ -114,7 +114,7 @@ def twisted(
 ) -> Network:
     """Shift by twist[a] where a message passes the end of axis a.
 
-    Of the shortest vectors of steps the one that goes farthest in the + direction of
+    Among the shortest step vectors, the one that goes farthest in the + direction of
     the first axis counts, then of the next.
     """
     wires = Wires()

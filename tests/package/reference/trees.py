@@ -94,7 +94,7 @@ def fat_tree(
 
         Port c * children + i is cable c to child i. The first search begins with the
         cable that the source's number gives, those below behind the port found above;
-        where none is left there, they begin anew.
+        where none is left there, they restart.
         """
         cables = [0] * top
         begin: int | None = None

@@ -11,7 +11,7 @@
 
 namespace topoloom {
 
-/// Of each rank to the next one of the list.
+/// Distance of each rank to the next one of the list.
 [[nodiscard]] std::vector<std::uint32_t> distances_along(const Machine& machine, std::span<const Slot> slots,
                                                          std::span<const std::uint32_t> ranks);
 

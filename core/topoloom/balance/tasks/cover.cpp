@@ -10,7 +10,7 @@ namespace topoloom {
 namespace {
 
 constexpr int max_nodes = 20'000;
-/// Of more tasks one hardly counts.
+/// With more tasks, a single one hardly matters.
 constexpr std::size_t max_depth = 1000;
 
 class CoverSearch {

@@ -71,7 +71,7 @@ class ExactSearch {
         return cost_.data() + (tasks_.graph == nullptr ? 0 : depth * count_ * ranks_);
     }
 
-    /// Of the tasks without a place, as if they sent nothing to each other; none: one of them has no place left.
+    /// Cost of the unassigned tasks, ignoring messages between them; none if one of them fits nowhere.
     [[nodiscard]] std::optional<double> cost_of_rest(std::size_t depth) {
         const double* cost = costs(depth);
         double sum = 0;

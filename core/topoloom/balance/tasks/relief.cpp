@@ -114,7 +114,7 @@ std::vector<std::vector<Part>> neighbor_ranks(const TaskParts& parts) {
     return found;
 }
 
-/// From this rank to the next one below the mean; empty where neighbors lead to none.
+/// From this rank to the next one below the mean; empty if neighbors lead to none.
 std::vector<Part> path_to_room(const TaskParts& parts, Part from, double mean) {
     const std::vector<std::vector<Part>> neighbors = neighbor_ranks(parts);
     std::vector<Part> before(parts.ranks(), Part::none);

@@ -17,7 +17,7 @@ namespace {
 /// Vertices per rank at the coarsest level, about, and by how little a level must shrink at least.
 constexpr std::size_t vertices_per_rank = 30;
 constexpr double least_shrinking = 0.95;
-/// Of all masses: loads as integers.
+/// The sum of all masses, which are loads scaled to integers.
 constexpr double mass_sum = 0x1p40;
 
 TaskLevel finest(const Tasks& tasks) {

@@ -61,9 +61,9 @@ void check_tasks(const Tasks& tasks);
 
 /// Few bytes between ranks, in all periods, and few that move, both times the distance; inside a node a byte costs a sixteenth of
 /// a hop. Tasks of a rank that are close are joined, level by level; at each, ranks above the limit give to the next ranks that have
-/// room, and single vertices move while that pays. Splits that begin anew, and on a machine a mapper, compete (Schloegel, Karypis,
-/// Kumar: A Unified Algorithm for Load-Balancing Adaptive Scientific Simulations. SC 2000). Few tasks on few ranks
-/// are searched exactly. Never costs more than balance_with_few_bytes(), and throws Error where that does.
+/// room, and single vertices move while that pays. Splits that restart, and on a machine a mapper, compete (Schloegel,
+/// Karypis, Kumar: A Unified Algorithm for Load-Balancing Adaptive Scientific Simulations. SC 2000). Few tasks on few
+/// ranks are searched exactly. Never costs more than balance_with_few_bytes(), and throws Error if that does.
 [[nodiscard]] std::vector<Rank> repartition(const Tasks& tasks);
 
 }  // namespace topoloom

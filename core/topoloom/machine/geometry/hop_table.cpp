@@ -154,7 +154,7 @@ void HopTable::measure() {
     symmetric_ = check_symmetry();
 }
 
-/// Blocks are runs of rows of one group, or of sqrt(rows) rows where there are no groups, or too many.
+/// Blocks are runs of rows of one group, or of sqrt(rows) rows if there are no groups, or too many.
 void HopTable::make_blocks() {
     const auto size = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(rows_))));
     std::vector<std::size_t> begin;

@@ -47,7 +47,7 @@ struct TopologyTable {
         const SectionForm* form;
         Topology (*read)(const Section&);
     };
-    /// Of a stated type, so that only files which use the entries instantiate the readers.
+    /// The type is explicit, so that only files that use the entries instantiate the readers.
     static constexpr std::array<Entry, sizeof...(notations)> entries{
         Entry{&notations.form, &read_topology_as<Topology, notations>}...};
 };

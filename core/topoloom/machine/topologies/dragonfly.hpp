@@ -51,9 +51,9 @@ struct DragonflySpec {
 /// remaining ports are unused.
 ///
 /// Minimal routes stay in the group or cross one global link: those with the fewest hops between the two groups, in equal
-/// shares. Routes over two global links are not taken, even where they are shorter. Inside a group a message goes along its
-/// row first, then along the column. Valiant's routes go minimally to each other group in equal shares, to the nearest
-/// router there, and minimally on (Kim et al., section 4). Messages inside a group stay there.
+/// shares. Routes over two global links are not taken, even if they are shorter. Inside a group a message goes along
+/// its row first, then along the column. Valiant's routes go minimally to each other group in equal shares, to the
+/// nearest router there, and minimally on (Kim et al., section 4). Messages inside a group stay there.
 class Dragonfly {
    public:
     using Point = HopTable::Point;

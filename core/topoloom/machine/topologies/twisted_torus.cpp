@@ -194,7 +194,7 @@ void TwistedTorus::fill_tables() {
 }
 
 std::size_t TwistedTorus::line_of(Link link) const {
-    // Of lines that begin at one link, all but the last are empty.
+    // If several lines begin at one link, all but the last are empty.
     return static_cast<std::size_t>(std::ranges::upper_bound(first_, link.value) - first_.begin()) - 1;
 }
 

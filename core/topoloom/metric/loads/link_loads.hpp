@@ -20,7 +20,7 @@
 
 namespace topoloom {
 
-/// Which resources count as links: network links only, or also the ports and memory of nodes where the machine limits
+/// Which resources count as links: network links only, or also the ports and memory of nodes if the machine limits
 /// them. Memory counts reads and writes of intra-node and inter-node messages.
 enum class LoadScope { links, links_and_nodes };
 

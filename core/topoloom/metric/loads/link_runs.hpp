@@ -58,7 +58,7 @@ struct LoadRun {
 /// lines            one after the other; some of their positions may stand for no link
 /// place            of a link
 /// point            of a node, from which routes are cheapest
-/// route            calls use(LoadRun) for what bytes from a to b put on links; nothing where a and b are one node
+/// route            calls use(LoadRun) for what bytes from a to b put on links; nothing if a and b are one node
 template <class T>
 class LinkRuns {
    public:
@@ -101,7 +101,7 @@ class LinkRuns {
     /// A fat tree that spreads messages evenly adds up whole ones, as RouteLoads does.
     static constexpr bool may_spread = std::is_same_v<T, FatTree>;
 
-    /// Of a fat tree's links of level j that spread messages: as many as lie above one subtree.
+    /// Number of level-j links over which a fat tree spreads a message: those above one subtree.
     [[nodiscard]] double ways(std::size_t j, const LinkRun& links) const {
         if constexpr (may_spread) {
             if (network_.spec().routing != FatTreeRouting::random) return 1;

@@ -17,9 +17,9 @@
 
 namespace topoloom {
 
-/// Slower than LinkLoads, which suffice for the busiest links of one phase. In its key, `congestion` is the objective
-/// value and `links_at_maximum` a sum over phases. Values are recomputed from exact loads, so undo() restores them
-/// bit for bit. Memory and time per change are those of LinkLoads for each phase.
+/// Tracks any objective. Slower than LinkLoads, which is enough for the busiest links of one phase. In the key,
+/// `congestion` holds the objective value, and `links_at_maximum` is summed over phases. Values are recomputed from
+/// exact loads, so undo() restores them bit for bit. Memory and time per change: those of one LinkLoads per phase.
 class ObjectiveLoads final : public LoadTracker {
    public:
     /// Keeps references to machine and objective. Throws Error as LinkLoads does.
@@ -73,9 +73,9 @@ class ObjectiveLoads final : public LoadTracker {
     }
 
     const MeasuredObjective& objective_;
-    std::deque<LinkLoads> links_;                 // by phase; empty where only time counts
+    std::deque<LinkLoads> links_;                 // by phase; empty if only time counts
     std::vector<std::vector<CommGraph>> rounds_;  // of phases, where their pairs need different ones
-    std::deque<LinkLoads> busy_;                  // of links and nodes, by rounds; none where no time counts
+    std::deque<LinkLoads> busy_;                  // of links and nodes, by rounds; none if no time counts
     std::vector<PhaseTime> times_;                // likewise
     std::vector<double> scale_;                   // of a phase, for soft()
     std::vector<double> links_gain_;              // of a phase in soft()

@@ -73,7 +73,7 @@ class NetworkRuns final : public PlacedRuns {
    private:
     using Runs = LinkRuns<T>;
     using Space = LeveledSpace<std::remove_cvref_t<decltype(std::declval<const T&>().geometry())>>;
-    // The view of a rare topology is made for the call.
+    // The view of an uncommon topology is a temporary of the call, so it is stored by value.
     using Network = std::conditional_t<is_common_topology<T>, const T&, const T>;
 
     /// Where a rank is.

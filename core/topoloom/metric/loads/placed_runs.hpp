@@ -55,12 +55,12 @@ class PlacedRuns {
 
     virtual void set_spare(Slot slot) = 0;
     virtual void swap(Rank u, Rank v) = 0;
-    /// Of the messages of u and v, each once.
+    /// Hop-bytes of the messages of u and v; those between the two count once.
     [[nodiscard]] virtual std::int64_t hop_bytes(Rank u, Rank v) const = 0;
     /// Appends the runs of a message with amounts times `sign`.
     virtual void append_runs(Rank end, const RankMessage& message, double sign,
                              RunJournal& journal) const = 0;
-    /// Of the messages of u and v, each once.
+    /// Appends the link runs of the messages of u and v; those between the two once.
     virtual void append_runs(Rank u, Rank v, double sign, RunJournal& journal) const = 0;
 
    protected:

@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-/// The queues that the packet in front of a queue waits for: none where it can go on, or waits for its turn.
+/// The queues that the packet in front of a queue waits for: none if it can go on, or waits for its turn.
 std::vector<std::uint32_t> InputQueuedNetwork::blocking_packets(std::uint32_t input, std::uint32_t vc) const {
     const Queue& queue = queues_[std::size_t{input} * vcs_ + vc];
     if (queue.count == 0) return {};

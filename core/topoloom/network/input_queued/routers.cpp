@@ -241,7 +241,7 @@ void InputQueuedNetwork::allocate(Worker& worker, std::uint32_t router) {
     if (options_.routing == 0) allocate_vcs<in_turns>(worker, router);
 }
 
-/// Of the packet that has come to the front of its queue.
+/// Registers the packet that has reached the front of its queue.
 void InputQueuedNetwork::show_head(std::uint32_t input, std::uint32_t vc, std::uint64_t since) {
     Queue& queue = this->queue(input, vc);
     const std::uint32_t packet = stored(input, vc, queue.begin).packet();

@@ -42,7 +42,7 @@ class ProgramRun final : public FiniteWorkload {
     [[nodiscard]] std::size_t rank_count() const { return ranks_.size(); }
     /// The cycle in which a rank had done its last step.
     [[nodiscard]] std::uint64_t finish(Rank rank) const { return ranks_[rank.value].since; }
-    /// Of all ranks.
+    /// Whether all ranks are done.
     [[nodiscard]] bool is_done() const override;
     [[nodiscard]] std::uint64_t steps_done() const override;
     [[nodiscard]] std::uint64_t steps() const override { return program_.step_count() * ranks_.size(); }

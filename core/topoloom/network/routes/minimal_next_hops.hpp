@@ -15,7 +15,7 @@ namespace topoloom {
 /// Distances from all routers to the sets of routers by which nodes leave the network.
 class MinimalNextHops {
    public:
-    /// Keeps a reference to the fabric. Throws Error where distances would take more than a gibibyte.
+    /// Keeps a reference to the fabric. Throws Error if distances would take more than a gibibyte.
     explicit MinimalNextHops(const Fabric& fabric);
 
     [[nodiscard]] const NodeChannels& node_channels() const { return node_channels_; }

@@ -47,7 +47,7 @@ Paths::Paths(const Fabric& fabric, Routing routing, const Poll& poll)
     ++class_count_;
 }
 
-/// False where packets that choose need routes to escape by.
+/// False if packets that choose need routes to escape by.
 bool Paths::choose_steps() {
     steps_.emplace(*fabric_);
     longest_ = std::max<std::size_t>(longest_, steps_->longest() + 1);
@@ -196,7 +196,7 @@ void Paths::count_classes(const Poll& poll) {
             };
             rises.assign(route.size(), 0);
             lengths.assign(route.size(), 1);
-            // Of a route that is not split, each comes after the one before it.
+            // The channels of an unsplit route are in order, so one pass suffices.
             for (bool changed = true; changed;) {
                 changed = false;
                 for (const auto [before, after] : successions) changed = lengthen(before, after) || changed;
@@ -220,7 +220,7 @@ std::span<const Hop> Paths::find(Node from, Node to, Rng& rng, Workspace& worksp
     workspace.is_fixed = !detours_ && !is_split(workspace.route);
     if (detours_ && detours_->has(from, to)) {
         add_detour(from, to, rng, workspace);
-        /// Of the channels between routers, the first of which is behind the one from the node.
+        /// Cost of the channels between routers; the channel from the node comes before them.
         const auto cost = [&](const std::vector<Hop>& path) {
             return std::uint64_t{queued(path[1].channel)} * (path.size() - 2);
         };

@@ -40,7 +40,7 @@ using Queued = std::function<std::uint32_t(ChannelId)>;
 /// Transactions on Computers C-36, 1987). Such circles are cut: a depth-first search over all turns of all routes finds the
 /// turns that close one, and a packet that takes such a turn goes on in a higher class of virtual channels. It may also do
 /// so elsewhere, as long as there are classes left for the turns to come. Channels that lie on a circle with each other are a
-/// part; from one part to another there is no way back, so that a packet begins anew in any class there. On each ring of a
+/// part; from one part to another there is no way back, so that a packet restarts in any class there. On each ring of a
 /// torus that is the dateline, and on trees one class is all.
 ///
 /// Packets that choose at each switch (minimal-adaptive) need no classes where the turns of all shortest routes make no
@@ -58,7 +58,7 @@ class Paths {
     [[nodiscard]] Routing routing() const { return routing_; }
     /// Number of classes required.
     [[nodiscard]] std::uint32_t class_count() const { return class_count_; }
-    /// Throws Error where there are fewer virtual channels than classes.
+    /// Throws Error if there are fewer virtual channels than classes.
     void require_classes(std::uint32_t vcs) const;
     /// All turns that packets may take.
     [[nodiscard]] Turns turns() const { return steps_ ? steps_->turns() : find_turns({}); }
@@ -71,7 +71,7 @@ class Paths {
     /// Number of classes reserved for escape paths; 0: none.
     [[nodiscard]] std::uint32_t escape_classes() const { return escape_classes_; }
 
-    /// A channel of a route, and the share of the traffic that it carries: below 1 where the route is split.
+    /// A channel of a route, and the share of the traffic that it carries: below 1 if the route is split.
     struct RouteChannel {
         ChannelId channel;
         double share;

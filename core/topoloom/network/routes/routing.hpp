@@ -10,9 +10,9 @@
 
 namespace topoloom {
 
-/// J. Kim, W. Dally, S. Scott, D. Abts, Technology-Driven, Highly-Scalable Dragonfly Topology, ISCA 2008, section 4, has
-/// Valiant's routes over another group, and UGAL-L. J. Duato, A New Theory of Deadlock-Free Adaptive Routing in Wormhole
-/// Networks, IEEE TPDS 4, 1993, has the channels to escape by.
+/// Sources. Valiant routing through an intermediate group, and UGAL-L: J. Kim, W. Dally, S. Scott, D. Abts,
+/// Technology-Driven, Highly-Scalable Dragonfly Topology, ISCA 2008, section 4. Escape channels: J. Duato, A New Theory
+/// of Deadlock-Free Adaptive Routing in Wormhole Networks, IEEE TPDS 4, 1993.
 enum class Routing { own, minimal_adaptive, valiant, ugal };
 
 inline constexpr std::array<Alternative, 4> routings{{

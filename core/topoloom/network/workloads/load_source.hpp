@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-/// A workload with a rate of packets.
+/// A workload with an injection rate.
 class LoadSource : public Workload {
    public:
     /// Flits per sending node and cycle.
@@ -18,7 +18,7 @@ class LoadSource : public Workload {
     [[nodiscard]] virtual std::size_t sender_count() const = 0;
     /// Mean number of flits received per flit sent.
     [[nodiscard]] virtual double copies() const { return 1; }
-    /// Cycles since the packet was made that the node holds back; 0: it holds none back.
+    /// How many cycles ago the node created the packet that it is holding back; 0 if it holds none back.
     [[nodiscard]] virtual std::uint64_t held_back(Node /*node*/, std::uint64_t /*cycle*/) const { return 0; }
 };
 

@@ -30,7 +30,7 @@ struct LoadMeasure {
     double latency_p50 = 0;
     double latency_p99 = 0;
     bool saturated =
-        false;             // nodes fall behind by 2 % of the time, or one by a tenth: latencies grow for ever
+        false;             // nodes fall behind by 2 % of the time, or one by a tenth: latencies grow forever
     bool complete = true;  // false: it was stopped before
     std::uint64_t warm_up = 0;   // cycles that were left out
     std::uint64_t measured = 0;  // cycles

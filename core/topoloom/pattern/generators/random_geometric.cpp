@@ -23,7 +23,7 @@ struct Point {
 /// Probability that two random points of the unit square are closer than r, for r <= 1.
 double share_within(double r) { return r * r * (std::numbers::pi - r * (8.0 / 3) + r * r / 2); }
 
-/// The r at which share_within(r) is the given one, by bisection down to the last bit.
+/// The r with share_within(r) = share, by bisection to the last bit.
 double radius_for(double share) {
     double low = 0;
     double high = 1;

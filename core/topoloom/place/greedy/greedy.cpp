@@ -62,13 +62,13 @@ Placement place_gge(const Problem& problem, Meter& meter, const GrowthOptions& o
 /// then always takes one of the neighbors of placed ranks, and puts it on the free slot with the least average distance
 /// to its placed partners. The source leaves open which neighbor. Read literally it is that of most partners
 /// (key=degree;weighted=0), which leaves MAHD at three times the hop-bytes of GRASP where its table 6.1 has 1.25; with
-/// bytes, in both places, that ratio comes out. Ties go to the lowest index. Every component of the graph starts anew at
+/// bytes, in both places, that ratio comes out. Ties go to the lowest index. Every component of the graph restarts at
 /// the most central free slot. About O(edges * log ranks + ranks * log slots) on a torus.
 Placement place_mahd(const Problem& problem, Meter& meter, const WeightedOptions& options) {
     return grow(problem, meter, options.rule());
 }
 
-/// MAHD from every first rank (or an even choice of them), on all cores; keeps the best by the objective.
+/// MAHD from every first rank (or an evenly spaced choice of them), on all cores; keeps the best by the objective.
 Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& options) {
     struct Run {
         std::vector<Slot> slots;
@@ -106,7 +106,7 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
 
 /// MHT, the comparator of the same chapter for meshes: like MAHD, but on the free slot closest to the centroid of the
 /// placed partners; each component of the graph starts on a free slot drawn by the seed. On a ring the centroid is the
-/// point of least squared distances. Throws Error where nodes have no coordinates. O(ranks * slots).
+/// point of least squared distances. Throws Error if nodes have no coordinates. O(ranks * slots).
 Placement place_mht(const Problem& problem, Meter& meter, const WeightedOptions& options) {
     const Allocation& allocation = problem.allocation();
     if (!problem.machine().has_grid()) {

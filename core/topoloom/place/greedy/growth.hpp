@@ -47,7 +47,7 @@ struct GrowthContext {
     explicit GrowthContext(const Problem& problem);
 };
 
-/// One growth of a placement from a first rank. Every component of the graph starts anew, with its rank of most
+/// One growth of a placement from a first rank. Every component of the graph restarts, with its rank of most
 /// partners, at the most central free slot, or where chance says. Ties go to the lowest index.
 class Growth {
    public:

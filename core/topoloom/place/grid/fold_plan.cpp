@@ -160,7 +160,7 @@ class FoldSearch {
         for (std::size_t i = 0; i < axes_; ++i) {
             const bool whole = routers[i] == 1 && planes_[i].around > 0;
             pattern.axes.push_back({inside[i], whole && inside[i] > 2 ? AxisKind::ring : AxisKind::path});
-            // In both directions, between all boxes beside a plane; where there are two boxes, they meet on both sides.
+            // In both directions, between all boxes beside a plane; if there are two boxes, they meet on both sides.
             const double meet =
                 static_cast<double>(cell_count(routers) * cell_count(inside)) / routers[i] / inside[i];
             const double around = whole && inside[i] == 2 ? planes_[i].around : 0;
@@ -169,7 +169,7 @@ class FoldSearch {
         return pattern;
     }
 
-    /// Of all messages between routers.
+    /// Hop-bytes of all messages between routers.
     double hop_bytes(const Extents& routers, const Folding& folding, Reflection reflection) {
         double sum = 0;
         Extents at(task_.slots.extent.size());

@@ -29,8 +29,8 @@ struct FoldProblem {
     AxisMapping onto;  // if they are given; else whichever are best
 };
 
-/// Of the plans that are tried, the one with the fewest hop-bytes; none where the boxes don't fold onto the machine.
-/// Looks at cuts in the order of what they cost at least, until that is more than the best has.
+/// Returns the plan with the fewest hop-bytes among those tried; none if the boxes do not fold onto the machine.
+/// Tries cuts in the order of their lower bounds, until the bound exceeds the best cost.
 [[nodiscard]] std::optional<FoldPlan> plan_fold(const FoldProblem& task);
 
 }  // namespace topoloom::grid

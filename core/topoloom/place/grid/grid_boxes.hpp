@@ -42,7 +42,7 @@ void for_each_filling(std::uint64_t product, const Extents& limits,
 
 /// Every rank on the slot of its box; boxes are numbered row-major. Boxes differ by at most one layer on every axis;
 /// where so equal boxes do not fit into the slots' capacities, they are cut at equal loads instead, with borders that
-/// have steps, and then repaired. O(ranks log ranks). None where the ranks do not fit even so.
+/// have steps, and then repaired. O(ranks log ranks). None if the ranks do not fit even so.
 [[nodiscard]] std::optional<Placement> place_in_boxes(const Problem& problem, const RankGrid& grid,
                                                       const Extents& boxes,
                                                       std::span<const Slot> slot_of_box);

@@ -87,7 +87,7 @@ class FoldingSearch {
         }
     }
 
-    /// The order-th permutation of up to three digits; false where that has come before.
+    /// The order-th permutation of up to three digits; false if that has come before.
     static bool permute(std::vector<Digit>& digits, std::uint32_t order) {
         if (digits.size() == 2) {
             if (order % 2 == 1) std::swap(digits[0], digits[1]);
@@ -165,7 +165,7 @@ class FoldingSearch {
     const std::vector<bool>& wraps_;
     std::size_t keep_;
     std::size_t left_;   // foldings that may still be looked at
-    std::size_t steps_;  // choices that may still be made, as most lead nowhere where extents do not divide
+    std::size_t steps_;  // choices that may still be made, as most lead nowhere if extents do not divide
     std::vector<std::uint64_t> capacity_;  // product of the machine axes from j on
     Extents rest_;                         // of every pattern axis, not yet on the machine
     std::vector<Digit> chosen_;

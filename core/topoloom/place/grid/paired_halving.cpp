@@ -371,7 +371,7 @@ class GridHalving {
     std::vector<double> plane_bytes_;
     Extents low_;  // kept to save allocations
     Extents high_;
-    // Of every rank: the middle of the slots that are left for it.
+    // by rank: the middle of its remaining slots
     std::vector<Position> center_;
     std::vector<Part> part_of_;  // of every rank: its part, as far as it has been halved
     Part parts_{0};              // the last one

@@ -21,7 +21,7 @@ struct SlotGrid {
 };
 
 /// The grid of all slots of a tree, torus or mesh, or of just enough of them, in whole groups, for `ranks` ranks
-/// inside every router; none where routers or groups are cut differently, or the rows of a torus are not complete.
+/// inside every router; none if routers or groups are cut differently, or the rows of a torus are not complete.
 [[nodiscard]] std::optional<SlotGrid> slot_grid(const Allocation& allocation, std::size_t ranks);
 
 /// No two slots of the machine are nearer than this.

@@ -63,7 +63,8 @@ class CongestionAnnealing {
     }
 
    private:
-    /// How many of the nearest slots to choose from: when it is cold, only short distances are accepted.
+    /// Number of nearest slots to choose from. It shrinks as annealing cools, because only short moves are accepted
+    /// then.
     [[nodiscard]] std::uint32_t reach_at(double progress) const {
         constexpr double last = 6;
         const double all = std::max(last, static_cast<double>(slots_.size()));

@@ -72,7 +72,7 @@ class Annealing {
     static constexpr std::uint64_t max_per_round = 1U << 17;  // proposals of a chain: some 10 ms
     static constexpr std::uint64_t min_per_step = 1U << 10;   // between two temperatures
     static constexpr std::uint64_t sweeps_without_budget = 100;
-    /// Of a budget; the rest is for what comes after cooling.
+    /// Share of the budget for cooling; the rest is for the steps after it.
     static constexpr double share_for_cooling = 0.95;
 
     Cooling calibrate(Meter& meter) {

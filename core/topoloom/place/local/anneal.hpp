@@ -20,7 +20,7 @@ namespace topoloom::local {
 [[nodiscard]] Placement improve_by_annealing(const Problem& problem, Placement start, Meter& meter,
                                              const AnnealOptions& options);
 
-/// The same in regions of `region_size` ranks, which are drawn anew every few sweeps (0: all at once, in `chains`
+/// The same in regions of `region_size` ranks, which are redrawn every few sweeps (0: all at once, in `chains`
 /// chains). The regions cool side by side, each as if the others stood still: all cores work on one placement, in their
 /// caches.
 [[nodiscard]] Placement anneal_by_regions(const Problem& problem, Placement start, Meter& meter,

@@ -117,7 +117,7 @@ class SpaceWalker : public AnnealWalker {
 
     [[nodiscard]] Proposal propose(Rank u) {
         const auto edges = graph_.sends(u);
-        // Of two random partners the one that matters more. A number serves twice: the high half of the product
+        // The heavier of two random partners. One random number serves twice: the high half of the product
         // chooses, the low half is random still.
         const std::uint64_t one = std::uint64_t{rng_.next()} * edges.size();
         const std::uint64_t two = (one & 0xFFFF'FFFFU) * edges.size();

@@ -32,7 +32,7 @@ class SlotRegions {
         return {position_.data() + first, first_[region.value + 1] - first};
     }
     [[nodiscard]] Part region_of(Position position) const { return region_of_[position.value]; }
-    /// Of a slot, among those of its region.
+    /// Index of a slot within its region.
     [[nodiscard]] Position local(Position position) const { return local_[position.value]; }
 
     /// About `region_size` ranks each, around random ranks. Ranks from `active` on have no partners; they, and the free

@@ -115,7 +115,7 @@ class RotateSearch {
     EjectionPath path_;
 };
 
-/// Moves a rank to a slot near a partner, where it is better off; whoever was there goes to the best slot near its own
+/// Moves a rank to a slot near a partner, if it is better off; whoever was there goes to the best slot near its own
 /// partners, or to the slot that became free, and so on: a cycle of at most `length` ranks, or a chain that ends on a
 /// free slot, is kept as soon as it lowers hop-bytes, else taken back. Visits the ranks whose surroundings changed until
 /// none is left or the budget ends. This is ejection chains with the gain criterion of Lin and Kernighan (Glover, Ejection

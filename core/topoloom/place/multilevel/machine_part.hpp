@@ -65,7 +65,7 @@ class MachineParts {
     [[nodiscard]] virtual std::int64_t distance(Part p, Part q) const = 0;
     /// distance(far, q) - distance(near, q) for parts q.
     [[nodiscard]] virtual DistanceDifference farther_from(Part near, Part far) const = 0;
-    /// Of two pieces that are not among the parts yet.
+    /// Comparison of two pieces that are not among the parts yet.
     struct Pieces {
         std::int64_t apart;  // beyond how far their own points are
         DistanceDifference farther;

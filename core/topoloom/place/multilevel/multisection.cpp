@@ -376,7 +376,7 @@ class Multisection {
 
     /// The graph between ranks that are in the parts from the first to the second of two, edges priced by the
     /// distance between the pieces for them, and, of two pieces, what partners in other parts make the second
-    /// cost more than the first; no bias where that is nothing, or where there are more pieces.
+    /// cost more than the first; no bias if that is nothing, or if there are more pieces.
     WeightedGraph extract(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
                           std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias, int threads) {
         const MachineParts::Pieces between = machine_->compare(pieces[0], pieces[1]);

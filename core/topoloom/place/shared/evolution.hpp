@@ -41,7 +41,7 @@ class Evolution {
     };
     static constexpr std::int64_t unfit = std::numeric_limits<std::int64_t>::max();
 
-    /// Refers to all but the options. Points and capacities are those of the parts.
+    /// Keeps references to all arguments except the options. Points and capacities are those of the parts.
     Evolution(const Space& space, const partition::WeightedGraph& graph,
               std::span<const typename Space::Point> points, std::span<const std::int64_t> capacity,
               const EvolutionOptions& options, std::uint64_t seed, int threads)

@@ -193,7 +193,7 @@ class PairFlow {
         return cost;
     }
 
-    /// Of the minimum cuts one that balances the two parts well, in side_.
+    /// Selects a minimum cut that balances the two parts well, in side_.
     void choose(Part a, Part b) {
         side_ = network_.sides();
         std::int64_t spare = capacity_[a.value] - load_[a.value];  // with all that may choose on b

@@ -27,7 +27,7 @@ class SlotDistances {
         return space_->distance(a.value, b.value);
     }
     [[nodiscard]] std::uint32_t port_distance(Point a) const { return port_cost_[a.value]; }
-    /// Of all slots.
+    /// The points of all slots.
     [[nodiscard]] std::vector<Point> points() const { return id_list<Position>(port_cost_.size()); }
 
    private:

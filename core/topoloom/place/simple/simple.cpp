@@ -61,7 +61,7 @@ Placement share_in_order(const Problem& problem, std::span<const Rank> ranks,
     return {problem.allocation(), std::move(slots), SlotUse::shared};
 }
 
-/// Ranks dealt to the slots in turn, as far as they have spare.
+/// Deals the ranks to the slots round-robin, within their capacities.
 Placement share_in_turn(const Problem& problem, std::span<const Rank> ranks) {
     const auto all = problem.allocation().slots();
     std::vector<Slot> slots(ranks.size());

@@ -26,7 +26,7 @@ class FreeSlotGroups {
 
     /// Runs with a free slot.
     [[nodiscard]] std::size_t size() const { return runs_.size(); }
-    /// Of the i-th of them: the slot that came free last, among those free at first the first of the allocation.
+    /// The slot of the i-th group that was freed last; initially the first free one in the allocation.
     [[nodiscard]] Slot slot(std::size_t i) const { return slots_[runs_[i]].back(); }
     /// Takes slot(i), and frees another. A run that gets its first free slot stands where one that loses its last stood.
     void exchange(std::size_t i, Slot freed) {

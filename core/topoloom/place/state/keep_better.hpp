@@ -8,7 +8,7 @@
 
 namespace topoloom {
 
-/// What search(start) returns, or the start where that is better by the problem's objective: under `time`, searches go
+/// What search(start) returns, or the start if that is better by the problem's objective: under `time`, searches go
 /// by loads, and a busy link's relief may cost a longer route. See make_load_tracker().
 template <class Search>
 [[nodiscard]] Placement keep_better(const Problem& problem, Placement start, const Search& search) {

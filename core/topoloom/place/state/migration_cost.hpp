@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// For every rank the position of its old slot in the allocation; none where there is none, as without migration.
+/// For every rank the position of its old slot in the allocation; none if there is none, as without migration.
 [[nodiscard]] std::vector<Position> home_positions(const Problem& problem);
 
 /// Without migration nothing costs anything. O(1) to ask.
@@ -25,7 +25,7 @@ class MigrationCost {
     [[nodiscard]] std::optional<Slot> origin(Rank u) const {
         return problem_.migration() == nullptr ? std::nullopt : problem_.migration()->from[u.value];
     }
-    /// Of rank u, if it goes to a position of the allocation.
+    /// Cost of moving rank u to a position of the allocation.
     [[nodiscard]] std::int64_t at(Rank u, Position position) const {
         if (bytes_ == 0 || origin_[u.value] == no_index) return 0;
         return bytes_ * std::int64_t{space_->distance(origin_[u.value], position.value)};

@@ -34,8 +34,8 @@ class NearLists {
     std::function<List(Position)> make_;
 };
 
-/// Calls use(lists) with up to `count` slots per list, as there are fewer in small allocations. All lists are made
-/// before, unless there are too many slots for most of them to be asked for, or the budget is spent.
+/// Calls use(lists) with up to `count` slots per list; small allocations have fewer. All lists are built up front,
+/// unless there are so many slots that most lists would never be used, or the budget is spent.
 void with_near_lists(const Problem& problem, std::uint32_t count, Meter& meter,
                      const std::function<void(NearLists&)>& use);
 

@@ -49,7 +49,7 @@ class PackedGraph {
     std::vector<PackedEdge> edges_;
 };
 
-/// Of the bytes of all edges; 0 where none has any.
+/// Greatest common divisor of the bytes of all edges; 0 if no edge has any.
 [[nodiscard]] inline std::int64_t common_divisor(const CommGraph& graph) {
     std::int64_t divisor = 0;
     for (const Bytes bytes : graph.all_bytes()) divisor = std::gcd(divisor, bytes.value);

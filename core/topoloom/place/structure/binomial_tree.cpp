@@ -13,7 +13,7 @@ namespace topoloom::structure {
 
 namespace {
 
-/// The ranks from the root on, each with who comes before it. Fewer than all where the graph is not a tree.
+/// The ranks from the root on, each with who comes before it. Fewer than all if the graph is not a tree.
 struct Walk {
     std::vector<Rank> order;
     std::vector<Rank> parent;

@@ -22,7 +22,7 @@ struct BinomialTree {
 
 /// Halves the box of routers again and again, along the axes and with the roots that together cost the least hop-bytes: a
 /// dynamic program over all boxes of halved extents and all slots of the root, exact among such placements. All
-/// 2^k slots are used; nothing where slots would be left, or where an extent or the slots of a router are not a power of
+/// 2^k slots are used; nothing if slots would be left, or if an extent or the slots of a router are not a power of
 /// two. O(slots * axes^2).
 [[nodiscard]] std::optional<std::vector<Slot>> place_binomial_tree(const BinomialTree& tree,
                                                                    const grid::SlotGrid& grid);

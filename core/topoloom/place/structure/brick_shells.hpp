@@ -52,7 +52,7 @@ class BrickShells {
     }
 
     /// The slot in the brick, or in the first shell around it, that has capacity left for the mass; of these the one with
-    /// the most. For one or two points that is the least sum of distances. None where there is none near the brick. Adds
+    /// the most. For one or two points that is the least sum of distances. None if there is none near the brick. Adds
     /// the routers looked at to `evaluated`.
     [[nodiscard]] std::optional<Position> nearest(std::span<const Position> points, std::int64_t mass,
                                                   std::uint64_t& evaluated) const {
@@ -126,7 +126,7 @@ class BrickShells {
             if (wraps && pair && 2 * (arc.length - 1) == extent) {  // both directions are short
                 brick.length[axis] = extent;
             } else if (wraps && extent > 1) {
-                // Of two points the far side of a ring costs no more than going around it.
+                // With two points, the far side of a ring costs no more than going around it.
                 const std::int32_t saved = extent - (pair ? 2 * (arc.length - 1) : arc.length - 1);
                 brick.shells = std::min(brick.shells, (saved + 1) / 2);
             }

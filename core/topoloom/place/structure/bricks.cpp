@@ -23,7 +23,7 @@ namespace topoloom::structure {
 namespace {
 
 /// The first rank that is neither one of the patches, which talk to computes only, nor a compute of one to `most` of them;
-/// none where all are.
+/// none if all are.
 std::optional<Rank> odd_rank(const CommGraph& symmetric, std::size_t patches, std::size_t most) {
     for (const Rank u : ids<Rank>(symmetric.rank_count())) {
         const auto peers = symmetric.peers(u);
@@ -35,7 +35,7 @@ std::optional<Rank> odd_rank(const CommGraph& symmetric, std::size_t patches, st
     return std::nullopt;
 }
 
-/// Who shares a compute with whom.
+/// The graph of patches that share a compute.
 CommGraph patch_graph(const CommGraph& symmetric, std::size_t patches) {
     return CommGraph::from_rows(patches, [&](Rank u, const auto& add) {
         for (const Rank compute : symmetric.peers(u)) {

@@ -27,8 +27,9 @@ struct BricksOptions {
 /// are looked at first: a compute goes there unless the brick adds fewer hop-bytes. `anywhere` is what a balancer does that
 /// knows no distances: slots that have most of the patches, else the least loaded one. Source: A. Bhatele, L. V. Kale,
 /// Benefits of Topology Aware Mapping for Mesh Interconnects, PPL 18(4), 2008, sec. 5. The threshold is what a slot
-/// may hold, see Sharing. Throws Error where the first ranks are not patches and the others no computes of these, where no grid of cells is recognized, and where a compute fits on no slot any more. O(ranks log
-/// ranks) where the brick and what is near it have capacity left, or regions rule out what is full.
+/// may hold, see Sharing. Throws Error if the first ranks are not patches and the others no computes of these, if no
+/// grid of cells is recognized, and where a compute fits on no slot any more. O(ranks log ranks) where the brick and
+/// what is near it have capacity left, or regions rule out what is full.
 [[nodiscard]] Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions& options);
 
 /// place_bricks() if patches and computes are recognized and fit; else none.

@@ -89,7 +89,7 @@ class PatchHalving {
     };
     /// Along which axes to cut: the longest of the slots whose partner is not yet one cell thick, and that. Where all
     /// are, a cut across another sets the cells askew to their neighbors, which pays only if the slots reach farther than
-    /// the cells. None where it is better not to cut.
+    /// the cells. None if it is better not to cut.
     [[nodiscard]] std::optional<Axes> axes_to_cut(const Extents& lengths, const Extents& extent) const {
         std::optional<Axes> best;
         for (std::size_t axis = 0; axis < dimensions_; ++axis) {

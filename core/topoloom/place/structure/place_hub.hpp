@@ -17,8 +17,9 @@ struct HubPlacement {
     bool optimal;  // every slot was tried for the hub
 };
 
-/// The hub on each slot in turn, or on an even choice of them where there are thousands, and the others around it, those
-/// with the most bytes nearest, which is the best that can be done for that slot. O(slots log slots) for each.
+/// The hub on each slot in turn, or on an evenly spaced choice of them if there are thousands, and the others around
+/// it, those with the most bytes nearest, which is the best that can be done for that slot. O(slots log slots) for
+/// each.
 [[nodiscard]] HubPlacement place_hub(const Problem& problem, Rank hub);
 
 }  // namespace topoloom::structure

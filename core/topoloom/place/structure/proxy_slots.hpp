@@ -71,8 +71,8 @@ class ProxySlots {
         return {position, cost, capacity_[position.value]};
     }
 
-    /// Of the slots with a proxy of any source and capacity left for the mass the one where least is added; among equals
-    /// the one with the most capacity. Adds the slots looked at to `evaluated`.
+    /// The slot that adds the least cost, among those with a proxy of any source and enough capacity for the mass;
+    /// among equals the one with the most capacity. Adds the slots looked at to `evaluated`.
     [[nodiscard]] std::optional<Found> nearest(std::span<const Source> sources, std::int64_t mass,
                                                std::uint64_t& evaluated) {
         for_each_slot(sources, [&](const Source& source, Position position) {

@@ -36,7 +36,7 @@ class SpareSlots {
     void take(Position position, std::int64_t mass) { tree_.set(position, tree_.value(position) - mass); }
 
     /// The slot of least sum.at(point) that has capacity left for the mass; among equals the one with the most, then the
-    /// one that the search meets first. None where there is none. Adds the slots and parts looked at to `evaluated`.
+    /// one that the search meets first. None if there is none. Adds the slots and parts looked at to `evaluated`.
     [[nodiscard]] std::optional<Found> nearest(const SlotSpace::DistanceSum& sum, std::int64_t mass,
                                                std::uint64_t& evaluated) const {
         Best best{mass, {Position::none, std::numeric_limits<std::uint64_t>::max(), 0}};
@@ -46,7 +46,7 @@ class SpareSlots {
     }
 
    private:
-    /// Of a part, the most of a slot.
+    /// Combines spare capacities: a part has the maximum of its slots.
     struct Most {
         std::int64_t operator()(std::int64_t a, std::int64_t b) const { return std::max(a, b); }
     };

@@ -211,7 +211,7 @@ grid::GridPoints points_of_slots(const Machine& machine, const std::vector<Slot>
     return points;
 }
 
-/// Halves both sides, by all choices where there is time for them.
+/// Halves both sides, by all choices if there is time for them.
 void try_halving(const Problem& problem, const GridPattern& pattern, std::size_t tries, Best& best) {
     const bool spare = problem.rank_count() < problem.allocation().slot_count();
     for (const grid::CutChoice cuts : {grid::CutChoice::by_shape, grid::CutChoice::by_cost}) {

@@ -108,7 +108,7 @@ class BineButterfly {
         });
         return sum;
     }
-    /// To whom a rank sends, or, not sending, from whom it receives.
+    /// The peer that a rank sends to or, if not `sending`, receives from.
     [[nodiscard]] std::optional<Rank> peer(Rank rank, std::uint64_t round, bool sending) const {
         if (stage(round) != Cube::Stage::exchange) return cube_.peer(rank, stage(round), 0, sending);
         if (cube_.is_extra(rank)) return std::nullopt;

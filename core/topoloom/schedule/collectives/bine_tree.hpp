@@ -65,7 +65,7 @@ class BineTree {
         return collective_.operation() == Operation::broadcast ||
                collective_.operation() == Operation::reduce;
     }
-    /// Of the ring; 0 is that of the extra ranks.
+    /// The step on the ring; 0 is the exchange with the extra ranks.
     [[nodiscard]] std::uint64_t step(std::uint64_t round) const {
         const std::uint64_t up = downward() ? rounds() - 1 - round : round;
         return up + (cube_.extra() > 0 ? 0 : 1);

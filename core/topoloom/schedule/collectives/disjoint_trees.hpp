@@ -61,7 +61,7 @@ class DisjointTrees {
     [[nodiscard]] std::uint64_t pieces_of_tree() const {
         return (collective_.pieces() + trees_.count() - 1) / trees_.count();
     }
-    /// Of the tree that gets the fewest.
+    /// Number of pieces of the tree that gets the fewest.
     [[nodiscard]] std::uint64_t whole_pieces_of_tree() const { return collective_.pieces() / trees_.count(); }
     /// Whether those that are on their way in a round differ in size.
     [[nodiscard]] bool has_unequal(std::uint64_t round) const {

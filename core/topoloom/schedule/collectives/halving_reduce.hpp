@@ -89,7 +89,7 @@ class HalvingReduce {
     [[nodiscard]] std::uint64_t exchange(std::uint64_t round) const {
         return stage(round) == Stage::halve ? round - first_halving() : rounds() - 1 - round;
     }
-    /// Who has the pieces of a corner in the gather.
+    /// The rank that holds a corner's pieces in the gather.
     [[nodiscard]] Rank holder(std::size_t corner) const {
         return root_moves_ && corner == 0 ? collective_.root() : cube_.rank(corner);
     }
@@ -98,7 +98,7 @@ class HalvingReduce {
         if (cube_.is_extra(rank) || (root_moves_ && rank == cube_.rank(0))) return std::nullopt;
         return cube_.corner(rank);
     }
-    /// To whom a rank sends, or, not sending, from whom it receives.
+    /// The peer that a rank sends to or, if not `sending`, receives from.
     [[nodiscard]] std::optional<Rank> meet(Rank rank, std::uint64_t round, bool sending) const {
         switch (stage(round)) {
             case Stage::hand_in:

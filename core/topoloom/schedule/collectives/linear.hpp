@@ -9,9 +9,9 @@
 
 namespace topoloom {
 
-/// Broadcast, reduce, scatter and gather: the root exchanges a message with each rank, nearest position first, and waits
-/// for nothing between. Nobody but the root has to know how much the others send or get, and the root can add their
-/// shares in any order, so this does what other schedules can't: blocks of sizes that only two ranks know.
+/// Broadcast, reduce, scatter and gather: the root exchanges one message with each rank, nearest position first,
+/// without waiting in between. Only the root must know how much the others send or receive, and it can add
+/// contributions in any order. So this is the only schedule for blocks whose sizes only two ranks know.
 class Linear {
    public:
     explicit Linear(Collective collective) : collective_(std::move(collective)) {}

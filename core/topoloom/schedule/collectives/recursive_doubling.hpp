@@ -80,14 +80,14 @@ class RecursiveDoubling {
     [[nodiscard]] std::size_t distance(std::uint64_t round) const {
         return cube_.distance(cube_.exchange(round));
     }
-    /// Of the corners whose blocks are held by a rank by now.
+    /// The first of the corners whose blocks a rank already holds.
     [[nodiscard]] std::size_t first(Rank from, std::uint64_t round) const {
         return cube_.corner(from) - cube_.corner(from) % distance(round);
     }
     [[nodiscard]] Bytes handed_in(Rank extra) const {
         return gathers() ? collective_.bytes_of(extra.value) : collective_.bytes();
     }
-    /// By a corner that has the blocks of this number of corners.
+    /// Bytes sent by a corner that has the blocks of this number of corners.
     [[nodiscard]] Bytes exchanged(std::size_t first_corner, std::size_t corners) const {
         if (!gathers()) return collective_.bytes();
         Bytes sum;
@@ -110,7 +110,7 @@ class RecursiveDoubling {
                 return handed_back(to);
         }
     }
-    /// To whom a rank sends, or, not sending, from whom it receives.
+    /// Visits the peers that a rank sends to or, if not `sending`, receives from.
     template <class Visit>
     void each_peer(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
         if (stage(round) == Cube::Stage::exchange) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of schedules: adding one is a file and a line here.
+// The table of schedules. To add a schedule, add its file and a line here.
 #include "topoloom/schedule/collectives/registry.hpp"
 
 #include <algorithm>

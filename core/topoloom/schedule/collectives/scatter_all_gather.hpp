@@ -11,11 +11,11 @@
 
 namespace topoloom {
 
-/// How ranks exchange their pieces: around a ring, or over distances 1, 2, 4, ..., which takes a power of two of them.
+/// How ranks exchange their pieces: around a ring, or by recursive doubling, which requires a power-of-two rank count.
 enum class Spread : std::uint8_t { ring, doubling };
 
-/// A broadcast scatters the pieces along a binomial tree, then gathers them on all ranks; a reduction is the same backwards: a
-/// reduce-scatter, and a gather along the tree. Positions count from the root; piece p is that of position p. Source:
+/// A broadcast scatters the pieces along a binomial tree, then all-gathers them. A reduction does the reverse: a
+/// reduce-scatter, then a gather along the tree. Positions count from the root; position p owns piece p. Source:
 /// M. Barnett et al., Interprocessor collective communication library (InterCom), SHPCC 1994; Thakur, Rabenseifner, Gropp,
 /// IJHPCA 19(1), 2005.
 class ScatterAllGather {
@@ -97,7 +97,7 @@ class ScatterAllGather {
     [[nodiscard]] std::uint64_t tree_rounds() const {
         return static_cast<std::uint64_t>(std::bit_width(collective_.ranks() - 1));
     }
-    /// Of the broadcast.
+    /// The corresponding round of the broadcast.
     [[nodiscard]] std::uint64_t step(std::uint64_t round) const {
         return broadcasts() ? round : rounds() - 1 - round;
     }
@@ -121,7 +121,7 @@ class ScatterAllGather {
         if (on_tree(round) && collective_.is_empty(pieces.first)) return;
         visit(peer, collective_.bytes_of(pieces.first, pieces.count));
     }
-    /// To whom the broadcast sends.
+    /// Visits the ranks that the broadcast sends to.
     template <class Visit>
     void down(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t position = collective_.position(rank), h = distance(round);

@@ -100,7 +100,7 @@ class VirtualMesh {
         for (at[along] = cell[2]; at[along] < extent_[along] && has(at); at[along] += extent_[2] - 1)
             visit(at);
     }
-    /// Of those cells that have most to send in any phase, some are among these.
+    /// Visits cells that include, for each phase, one that sends the most.
     template <class Visit>
     void each_busiest(const Visit& visit) const {
         for (const std::uint32_t x : {0U, extent_[0] - 1}) {

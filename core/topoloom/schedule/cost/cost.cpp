@@ -17,7 +17,7 @@ namespace topoloom {
 
 namespace {
 
-/// Of one rank in one round.
+/// Cost of one rank in one round.
 struct Share {
     double time = 0;
     double cpu = 0;

@@ -38,8 +38,8 @@ struct ScheduleCost {
 /// The network model that follows from a machine's own startup times and node ports.
 [[nodiscard]] NetworkModel machine_model(const Machine& machine);
 
-/// Of messages inside a node: half of their start at each end, and a core of the receiver that copies 10 GB/s, or less where
-/// the memory of the node is slower. What the node does not say is as NodeSpeeds assumes it.
+/// Model of intra-node messages: half the startup cost at each end, and a copy by a core of the receiver at 10 GB/s, or
+/// at the node's memory bandwidth if that is lower. NodeSpeeds provides the defaults of unspecified values.
 [[nodiscard]] NetworkModel memory_model(const NodeSpec& node);
 /// The intra-node model of `model`, or memory_model(node) if it has none.
 [[nodiscard]] NetworkModel memory_model(const NetworkModel& model, const NodeSpec& node);
@@ -52,7 +52,7 @@ struct ScheduleCost {
 /// and, unless it is pipelined, the latency of the longest route: beside the latency, and never beside CPU time alone. Where
 /// the model has link factors, links are as long and as wide as these say for the size of each message. A barrier is a
 /// dissemination among the nodes. With slots for several times the ranks as many calls run at once, each on the next slots.
-/// Throws Error where slots are not the ranks or several times as many, and for more than 2^32 messages, which would
+/// Throws Error if slots are not the ranks or several times as many, and for more than 2^32 messages, which would
 /// take minutes. O(messages * hops). It is what the phases of a pattern cost where a placement is judged by their time,
 /// and what sampled_cost() is a sample of; a schedule that runs takes what run_cost() says.
 [[nodiscard]] ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model,
@@ -61,7 +61,7 @@ struct ScheduleCost {
 /// What a run costs, until the last rank has ended, where ranks wait only for messages that come to them, and a message only
 /// for its two ranks and for what fills the links of its own route, of its round or of others that ranks are in at the same
 /// time: what a program of each rank takes (execute/). Messages within a node take what memory_model() says, and share its
-/// memory where the machine says how fast it is. Parts of rounds are else those of cost() above, but that pipelined rounds
+/// memory if the machine says how fast it is. Parts of rounds are else those of cost() above, but that pipelined rounds
 /// take their latency; the CPU time is that of the rank whose sum over all rounds is the largest. Throws as that does.
 /// O(messages * (hops + log messages)). When the budget ends, so does the count, and nothing is known.
 [[nodiscard]] ScheduleCost run_cost(const AnySchedule& schedule, const NetworkModel& model,
@@ -69,7 +69,7 @@ struct ScheduleCost {
                                     const Budget& budget = {});
 
 /// Seconds of a program whose steps are schedules of the same ranks, until the last rank has ended: as run_cost(), with the
-/// rounds of all of them one after the other. Throws Error where a step is of other ranks.
+/// rounds of all of them one after the other. Throws Error if a step is of other ranks.
 [[nodiscard]] double program_time(std::span<const AnySchedule* const> steps, const NetworkModel& model,
                                   const Machine& machine, std::span<const Slot> slots);
 

@@ -59,7 +59,7 @@ class NetworkModel {
     /// The largest of lines without limits, as where stages work side by side and the slowest of them counts.
     [[nodiscard]] static NetworkModel largest(std::vector<CostLine> lines, const MessageCosts& costs = {});
     /// From latency L, overhead o of each end, gap g between messages and gap G between bytes, in seconds. A message
-    /// alone then takes L + 2 o + (bytes - 1) G, one among several max(g, o) + (bytes - 1) G. Throws Error where a
+    /// alone then takes L + 2 o + (bytes - 1) G, one among several max(g, o) + (bytes - 1) G. Throws Error if a
     /// message alone would take less than one among several, or a byte more than a message. Sets latency, send_cpu
     /// and receive_cpu of the costs.
     [[nodiscard]] static NetworkModel loggp(double L, double o, double g, double G, MessageCosts costs = {});
@@ -67,7 +67,7 @@ class NetworkModel {
     [[nodiscard]] NetworkModel with_costs(const MessageCosts& costs) const;
     /// The same with this number of NICs per node, shared evenly by its processes.
     [[nodiscard]] NetworkModel with_cards(std::uint32_t cards) const;
-    /// The same, on links that are not the same to messages of all sizes; where none are given, they are. Throws Error
+    /// The same, on links that are not the same to messages of all sizes; if none are given, they are. Throws Error
     /// unless `most` ascends, the last has no limit, and all is finite, bandwidths above 0 and latencies not below.
     [[nodiscard]] NetworkModel with_link_factors(std::vector<LinkFactors> factors) const;
     /// The same, where one message alone takes the line of its size among these: what both ranks first agree on, or copy,
@@ -145,7 +145,7 @@ class NetworkModel {
 
     [[nodiscard]] const std::vector<CostLine>& lines() const { return lines_; }
     [[nodiscard]] const std::vector<LinkFactors>& link_factors() const { return link_factors_; }
-    /// Of messages alone; none where they are `costs().latency` later than their turns.
+    /// Lines of isolated messages; none if these arrive `costs().latency` after their turns.
     [[nodiscard]] const std::vector<CostLine>& alone() const { return alone_; }
     /// The model of intra-node messages; null if unknown.
     [[nodiscard]] const NetworkModel* inside() const { return inside_.get(); }

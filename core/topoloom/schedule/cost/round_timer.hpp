@@ -87,7 +87,7 @@ class RoundTimer {
                 ++sent;
                 const LinkFactors links = model_.link_factors(message.bytes);
                 const double filled = weight * static_cast<double>(message.bytes.value) / links.bandwidth;
-                // Each of those that the sender stands for has a part of its messages on the ways of its own.
+                // The sender represents several ranks; its messages are spread over the routes of all of them.
                 const std::size_t shift = i % static_cast<std::size_t>(of_senders);
                 const RouteCost route = is_routed(message)
                                             ? send(shifted(from, shift), shifted(message.to, shift), filled)

@@ -23,7 +23,7 @@
 
 namespace topoloom {
 
-/// Of each rank, in seconds: when it has done its part of a round, and how long its core was busy until then.
+/// By rank, in seconds: when it finished its part of a round, and its CPU time until then.
 struct RankClocks {
     explicit RankClocks(std::size_t ranks) : time(ranks), cpu(ranks) {}
     std::vector<double> time, cpu;

@@ -269,7 +269,7 @@ void list_blocks(const CostMatrix& costs, const std::vector<Rank>& members,
     }
 }
 
-/// Of the values of both.
+/// Statistics of the union of two samples.
 Sample joined(const Sample& a, const Sample& b) {
     const auto n = static_cast<double>(a.count);
     const auto m = static_cast<double>(b.count);

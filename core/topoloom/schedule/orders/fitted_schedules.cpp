@@ -26,7 +26,7 @@ struct Stretch {
     bool is_ring = false;
 };
 
-/// None where there is a gap.
+/// None if there is a gap.
 std::optional<Stretch> stretch(std::span<const std::uint32_t> places, std::uint32_t size, bool wraps) {
     std::vector<bool> used(size, false);
     for (const std::uint32_t place : places) used[place] = true;

@@ -85,7 +85,7 @@ class Switches {
         visit(to);
         return to;
     }
-    /// Of those whose other end is wanted.
+    /// Chooses among the cables whose other end is wanted.
     template <class Wanted>
     [[nodiscard]] std::optional<Link> cable(std::uint32_t at, ParentChoice choice,
                                             const Wanted& wanted) const {

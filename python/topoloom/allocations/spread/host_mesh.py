@@ -112,9 +112,9 @@ class HostMesh:
         return found
 
     def cost(self, most: Sequence[int]) -> float:
-        """Return the cost of the largest spreads, one for each of `along`.
+        """Return the cost of the maximum spreads, one for each of `along`.
 
-        If weighted, it is the mean spread per byte.
+        With weights, the cost is the byte-weighted mean of the spreads.
         """
         if not self.weighted:
             return float(max(most, default=0) * self._sums + sum(most))

@@ -97,7 +97,7 @@ def command(
     rank       1 + assignments that are better
     alike      assignments that are as good
     peak       what the busiest link carries, in messages (half-way ones count 1/2
-               in each direction); where sizes differ, in the largest size that
+               in each direction); if sizes differ, in the largest size that
                divides all
     imbalance  difference of the two directions
     excess     what exceeds two messages on links

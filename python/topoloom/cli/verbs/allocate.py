@@ -97,7 +97,7 @@ def command(
     shared links      used by other jobs, too (--jobs): foreign ones, or its own that
                       are on routes of others
 
-    The file holds one node per line, as coordinates where the machine has them;
+    The file holds one node per line, as coordinates if the machine has them;
     --allocation of the other verbs reads it, and host lists too.
 
     \b

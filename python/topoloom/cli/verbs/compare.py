@@ -83,7 +83,7 @@ def command(
     fails, an error is printed, and the exit status is 1.
 
     \b
-    predicted time  what the messages take; where bandwidths are known
+    predicted time  what the messages take; if bandwidths are known
     dilation        links that a message crosses, on average and at most
     congestion      largest load divided by bandwidth (in bytes if none is known)
     ▲               more bytes between nodes than under block

@@ -55,7 +55,7 @@ def command(
 
     \b
     predicted time    startups, latencies and the busiest link, network card or
-                      memory; where bandwidths are known
+                      memory; if bandwidths are known
     hop-bytes         sum over messages of bytes times distance
     hops per byte     the same divided by all bytes; 'distance per byte' where a
                       machine's links have lengths
@@ -63,7 +63,7 @@ def command(
     link traffic, average: bytes per link, over the links that carry any
     congestion        largest load divided by bandwidth (in bytes if none is known)
     bytes between nodes, and the most in or out of a node
-    slot load, maximum: of the ranks on one slot, where ranks share slots
+    slot load, maximum: of the ranks on one slot, if ranks share slots
     share on minimal routes, where routing adapts: the rest takes detours
     gap               value / a lower bound that is quick to prove; 1 is optimal
 

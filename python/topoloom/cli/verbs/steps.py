@@ -66,7 +66,7 @@ def command(
     rounds   of the schedule that take the step
     links    on which messages meet on the routes of the machine, and how many on one
     subtrees of a fat tree that messages enter from several, and how many of them may
-             meet on one link; where there are none, no two meet whichever routes
+             meet on one link; if there are none, no two meet whichever routes
              they take, so that adaptive routing has nothing to avoid
     bandwidth in and out of a node, with --model, of messages of --bytes (256KiB unless
              given), after each of the two; steps in a row that are alike share a line

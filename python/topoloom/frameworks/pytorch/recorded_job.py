@@ -42,8 +42,8 @@ class JobResult(NamedTuple):
 def read_recording(folder: str | Path) -> Trace:
     """Merge the notes of a job's processes in a folder, with remarks on losses.
 
-    Of ranks that torchrun has restarted, the last start counts. Other ranks of a world
-    are extrapolated from those that were played.
+    If torchrun restarted ranks, only the last start counts. Ranks that were not run are
+    extrapolated from those that were.
 
     Raises
     ------

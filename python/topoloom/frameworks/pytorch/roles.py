@@ -69,7 +69,8 @@ class Axes:
     ) -> Members | None:
         """Find a group of a rank along an axis, preferably with the rank at this place.
 
-        Of several, the one created nearest in time to `near`; None without a group.
+        If there are several, returns the one created closest in time to `near`; None if
+        there is none.
         """
         made = self._axes.get(near, (axis, 0))[1]
         found = self._at_of(axis, rank)

@@ -56,7 +56,7 @@ class _Node:
 def recognizes_slingshot(text: str) -> bool:
     """Return whether every line locates a host.
 
-    Of lines with bare numbers, two must have the same group.
+    If lines have bare numbers, two of them must be of the same group.
     """
     # The last line of an excerpt may be cut off.
     lines = [line for line in map(_bare, text.splitlines()) if line]

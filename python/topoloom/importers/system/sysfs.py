@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of one word below Linux's ``/sys``."""
+"""Reads single-word files in Linux's ``/sys``."""
 
 from __future__ import annotations
 

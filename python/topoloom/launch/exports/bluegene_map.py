@@ -20,7 +20,7 @@ AXES = (3, 5)
 
 
 def write(placement: HostPlacement) -> str:
-    """Write one line per rank; raise `topoloom.Error` where the block is not full."""
+    """Write one line per rank; raise `topoloom.Error` if the block is not full."""
     shape, coordinates = find_torus_box(placement, NAME)
     if len(shape) not in AXES:
         raise Error(

@@ -26,7 +26,7 @@ from topoloom.support.number_ranges import compress_ranges
 
 
 def write(placement: HostPlacement) -> str:
-    """Write the map; raise `topoloom.Error` where a host would have no rank."""
+    """Write the map; raise `topoloom.Error` if a host would have no rank."""
     counts = placement.ranks_per_host()
     if counts.size and counts.min() == 0:
         raise Error(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Open MPI's mpirun, versions 4 and 5: rankfile to place on cores, `seq` on hosts.
+"""Open MPI's mpirun, versions 4 and 5: a rankfile binds to cores, `seq` to hosts.
 
 A rankfile binds each rank to the cores or hardware threads that it names. If a slot is
 a whole node, or the command requests no binding (``--bind-to none``, oversubscription),

@@ -61,7 +61,7 @@ def record_nccl(
     folder
         For temporary files of the processes; on a cluster, one that all nodes see.
     stdout
-        Of the program; by default that of this process.
+        Standard output of the program; default: that of this process.
     then
         Called with the profile while the files exist. If it fails, or ranks cannot be
         merged, the files are kept.

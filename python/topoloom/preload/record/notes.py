@@ -33,7 +33,7 @@ def read_recording(
     Parameters
     ----------
     exit_status
-        Of the command.
+        Exit status of the command.
     time_limit
         Seconds after which it was ended, if any.
 

@@ -56,7 +56,7 @@ def record(
     folder
         For temporary notes of the ranks; on a cluster, one that all nodes see.
     stdout
-        Of the program; by default that of this process.
+        Standard output of the program; default: that of this process.
     then
         Called with the profile while the notes exist; if it fails, they are kept.
 

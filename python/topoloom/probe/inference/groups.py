@@ -71,7 +71,7 @@ class RankGroup:
     kind: str  # `ALL`, a `GROUP` of hosts, a `HOST`, or a `PART` of one
     ranks: tuple[int, ...]  # ascending
     groups: tuple[RankGroup, ...] = ()  # its parts
-    #: Of the tested parts; empty if these are hosts, or there are none.
+    #: Evidence for the tested parts; empty if the parts are hosts, or there are none.
     evidence: tuple[Evidence, ...] = ()
 
     def all_groups(self) -> Iterator[RankGroup]:

@@ -95,7 +95,7 @@ def find_host_groups(
     Returns
     -------
     Part
-        Of all hosts; without groups where time for landmarks was too short.
+        The part of all hosts; without groups if time for landmarks was too short.
     """
     rng = np.random.default_rng(seed)
     root = HostGroup(np.arange(hosts), [])

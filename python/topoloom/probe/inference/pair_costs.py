@@ -83,7 +83,7 @@ class PairCosts:
     ) -> None:
         self.shape = ranks, ranks
         keys = np.minimum(first, second) * ranks + np.maximum(first, second)
-        # Of equal keys, the last counts.
+        # If keys are equal, the last one counts.
         self._keys, last = np.unique(keys[::-1], return_index=True)
         self._seconds = seconds[::-1][last]
         self._between: tuple[HostCosts, Numbers] | None = None

@@ -73,7 +73,7 @@ class Meetings:
     Parameters
     ----------
     hosts
-        Of the set.
+        Hosts of the set.
     rounds
         Seconds by pair, for each round; NaN if unknown.
     """

@@ -94,7 +94,8 @@ class Exchanges(Sequence[Exchange]):
     Attributes
     ----------
     order, bytes, first, second
-        Of each exchange, shape ``(exchanges,)``.
+        Order number, message size in bytes and the two ranks of each exchange; shape
+        ``(exchanges,)``.
     """
 
     def __init__(
@@ -160,7 +161,7 @@ class Exchanges(Sequence[Exchange]):
         return self._of_each(apart)
 
     def _of_each(self, of_rows: object) -> NDArray[np.float64]:
-        """Apply a function of matrices to exchanges with equally many samples."""
+        """Call a function once per sample count, on the matrix of such exchanges."""
         counts, ends = self.counts, self._store.ends
         if self._chosen is not None:
             ends = ends[self._chosen]

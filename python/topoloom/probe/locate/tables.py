@@ -23,12 +23,12 @@ COLUMNS = {
     **dict.fromkeys(("seconds", "s", "ms", "us"), True),
     **dict.fromkeys(("GB/s", "MB/s", "GiB/s", "Gb/s", "Gbit/s"), False),
 }
-#: Minimal pairs for a typical time; with fewer, neighboring distances are added.
+#: Minimum pairs for a typical time; with fewer, neighboring distances are added.
 _MIN_COMPARABLE = 3
 #: Ratio to the fastest quarter of pairs up to which a pair is normal, since nothing is
 #: fast by chance.
 _NORMAL_RATIO = 1.25
-#: With fewer pairs, only one may be normal.
+#: Below this number of pairs, possibly only one pair is normal.
 _FEW_PAIRS = 8
 
 
@@ -40,7 +40,7 @@ class Row(NamedTuple):
 
 
 def read_table_tests(files: Sequence[Path], parts: Parts) -> list[Test]:
-    """Read tables; compare each pair with pairs of equal distance.
+    """Read the tables and compare each pair with pairs at the same distance.
 
     Raises `topoloom.Error` with file and line, if a row is invalid or names an unknown
     host.
@@ -53,9 +53,9 @@ def read_table_tests(files: Sequence[Path], parts: Parts) -> list[Test]:
 
 
 def compare_rows(rows: Sequence[Row], parts: Parts) -> list[Test]:
-    """Compare each row with pairs of equal distance, which count once each.
+    """Compare each row with pairs at the same distance, each counted once.
 
-    Plans repeat slow pairs, which would become typical if rows counted.
+    Plans measure slow pairs repeatedly. Counting rows would make slow pairs typical.
     """
     repeats: dict[Pair, list[float]] = defaultdict(list)
     for row in rows:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MSCCL XML: the thread blocks of every GPU, each with a sequence of steps.
 
-A thread block sends to one GPU or receives from one; one more block of a GPU copies and
-combines. A step can wait for one step of another block, because of a data dependence.
-If it must wait for several, steps that only wait precede it. Data is combined on
-arrival (`rrc`) if nothing else of the round uses the place. Chunks are equal parts of a
-buffer.
+Each thread block sends to one GPU or receives from one. Each GPU has one more block,
+which copies and combines. A data dependence makes a step wait for one step of another
+block; if it must wait for several, steps that only wait precede it. Data is combined on
+arrival (`rrc`) if nothing else in the round uses its location. Chunks are equal parts
+of a buffer.
 
 Source: M. Cowan et al., "MSCCLang: Microsoft Collective Communication Language", ASPLOS
-2023, and what the parser of MSCCL refuses.
+2023, and the checks in MSCCL's parser.
 """
 
 from __future__ import annotations

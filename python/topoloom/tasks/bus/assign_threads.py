@@ -40,7 +40,7 @@ class AssignedThreads:
     Attributes
     ----------
     ranking, chosen
-        Of eight threads on a bus, or of sixteen on a blade.
+        Assignments of eight threads on a bus, or of sixteen on a blade.
     sizes, by_size
         Message sizes in bytes, and by named assignment the slowest message of each.
     """

@@ -185,7 +185,7 @@ def place_on_gpus(
     gpus, redundant
         Ranks of expert parallelism, and slots beyond one for each expert.
     nearest
-        Whether a token goes to a replica on its own node where there is one.
+        Whether a token goes to a replica on its own node if there is one.
     slack
         Share by which the busiest GPU may exceed that of the most even placement. By
         default that of `SLACKS` with the shortest step, see `SlackCost`; the smallest

@@ -54,10 +54,10 @@ def count_fitting_hosts(cluster: HostGroups, sizes: Sequence[int]) -> int:
 def nested_places(
     cluster: HostGroups, sizes: Sequence[int], hosts: int
 ) -> Iterator[tuple[int, ...]]:
-    """Yield several ways to put a job into leaf groups.
+    """Yield several placements of a job's segments on leaf groups.
 
-    The ways of each level are those of `segment_places`. Two levels combine all ways of
-    each with the first way of the other.
+    At each level, segments are placed as by `segment_places`. With two levels, all
+    placements at each level are combined with the first at the other.
 
     Yields
     ------

@@ -29,7 +29,7 @@ def divisors(number: int) -> list[int]:
 
 
 class ShapeTimes:
-    """Times of shapes, each the worst of several ways to place the job.
+    """The predicted time of each shape: the worst of several placements of the job.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class ShapeTimes:
     time
         Predicts the time of the job on hosts in their order.
     progress
-        Called with the number of shapes that are known, and one more.
+        Called with the number of shapes timed so far, and that number plus one.
     """
 
     def __init__(

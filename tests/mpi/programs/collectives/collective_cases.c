@@ -284,7 +284,7 @@ static void by_topoloom(struct one* c) {
     }
 }
 
-/// Of a reduce-scatter in place MPI only promises the rank's own part.
+/// For an in-place reduce-scatter, MPI only guarantees the rank's own part.
 static int is_equal(const struct one* c) {
     size_t bytes = (size_t)(c->out_elements + 1) * widest + 2 * before;
     if (c->in_place && (c->operation == reduce_scatter || c->operation == reduce_scatter_block)) {

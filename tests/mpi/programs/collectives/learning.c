@@ -229,7 +229,7 @@ static void begin_on_short_lived(struct call* first, struct call* second, struct
     end_late(other);
 }
 
-/// Of the schedules of all calls that are made.
+/// Hash of the schedules of all calls so far.
 static long hash_of_schedules(MPI_Comm comm) {
     unsigned long hash = 0xcbf29ce484222325;
     for (int operation = 0; operation < operation_count; ++operation) {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/// Of an allocation by one of the libraries: false makes it fail.
+/// Called for each allocation by one of the libraries; false makes it fail.
 static bool may_allocate(void);
 
 /// With what the preloaded one is called. The C++ library is only there for libtopoloom.

@@ -79,7 +79,7 @@ static void add(struct sent* sent, int destination, int count) {
 
 static void draw_messages(enum pattern pattern, const struct pair_of_types* type, int rank, int ranks,
                           struct sent* sent) {
-    // Around where a message is carried no more, where it is longer than the head of a bundle, and in parts.
+    // Around where a message is carried no more, if it is longer than the head of a bundle, and in parts.
     static const int lengths[] = {1, 3, 60, 255, 258, 1023, 1026, 6000, 20001};
     static const int long_ones[] = {4194303, 4194304, 4194306, 8388608};
     const int step = type->step;

@@ -42,7 +42,7 @@ int main(void) {
     check(
         seconds(2, 1, network, 5, 3008, &used) > 1.99e-3 && seconds(2, 1, network, 5, 3008, &used) < 2.01e-3,
         "five items are two messages");
-    // Of s x s ranks, but for what addresses take: (s - 1)^2 messages less, and (s - 1)^2 items and the last
+    // With s x s ranks, apart from the bytes of addresses: (s - 1)^2 messages less, and (s - 1)^2 items and the last
     // bucket's (s - 1) more.
     for (int side = 4; side <= 32; side *= 2) {
         const double alpha = 1, item = 0.1, expected = alpha * (side - 1) / (item * side);

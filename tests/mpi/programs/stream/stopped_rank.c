@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The last rank stops for ever after the first phase, and the others say so: `stopped_rank WHO`, where WHO pushes to
+// The last rank stops forever after the first phase, and the others say so: `stopped_rank WHO`, where WHO pushes to
 // it, or nobody does if it is -1. `stopped_rank WHO full`: WHO alone has a stall timeout, and pushes until its memory is full.
 #include <signal.h>
 

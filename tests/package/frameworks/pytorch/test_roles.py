@@ -60,14 +60,14 @@ class Job(NamedTuple):
         return [tuple(row) for row in rows.tolist()]
 
     def groups(self) -> list[Members]:
-        """List what Megatron makes: axes, products of them, and of both embeddings."""
+        """List Megatron's groups: of axes, of products of axes, and for embeddings."""
         sets = [("tp",), ("pp",), ("dp",), ("cp",), ("tp", "pp"), ("dp", "cp")]
         found = [one for names in sets for one in self.along(*names)]
         ends = [(one[0], one[-1]) for one in self.along("pp") if len(one) > 1]
         return [tuple(range(self.world)), *found, *ends]
 
     def rank_at(self, **places: int) -> int:
-        """Find the rank at these places, and at the first of other axes."""
+        """Find the rank at these positions, and at position 0 of the other axes."""
         at = [places.get(name, 0) for name, _ in self.axes]
         return int(np.ravel_multi_index(at, self.shape))
 

@@ -152,7 +152,7 @@ def test_uneven_exchanges_are_along_the_axis_of_their_groups() -> None:
 
 
 def test_groups_that_fit_no_axes_are_reported() -> None:
-    """As of the first and last stages, which share the weights of an embedding."""
+    """For example, first and last stages that share the weights of an embedding."""
     trace = Trace(16)
     for first in range(0, 16, 2):
         trace.add("allreduce", (first, first + 1), 100)

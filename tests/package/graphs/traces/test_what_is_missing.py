@@ -254,12 +254,12 @@ def test_refused_groups_have_a_reason(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("attributes", "groups"),
     [
-        # Of replicas, for each partition; a device is replica * 2 + partition.
+        # Groups of replicas, for each partition; a device is replica * 2 + partition.
         ("replica_groups={{0,1}}", [[0, 2], [1, 3]]),
-        # Of replicas and all of their partitions.
+        # Groups of replicas and all of their partitions.
         ("channel_id=1, replica_groups={{0},{1}}", [[0, 1], [2, 3]]),
         ("channel_id=1, replica_groups={{0,1}}", [[0, 1, 2, 3]]),
-        # Of devices.
+        # Groups of devices.
         (
             "channel_id=1, replica_groups={{0,3}}, use_global_device_ids=true",
             [[0, 3]],

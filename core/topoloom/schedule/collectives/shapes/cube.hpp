@@ -57,13 +57,13 @@ class Cube {
         if (fold_ == Fold::last) return rank.value >= corners_;
         return rank.value < 2 * extra_ && rank.value % 2 == (fold_ == Fold::even ? 0 : 1);
     }
-    /// Of a rank, or the one that stands for it.
+    /// The corner of a rank, or of the rank that represents it.
     [[nodiscard]] std::size_t corner(Rank rank) const {
         if (fold_ == Fold::last) return rank.value < corners_ ? rank.value : rank.value - corners_;
         return rank.value < 2 * extra_ ? rank.value / 2 : rank.value - extra_;
     }
 
-    /// To whom a rank sends in a round of that kind, or, not sending, from whom it receives; nobody where it does not.
+    /// The peer that a rank sends to in such a round or, if not `sending`, receives from; none if there is no peer.
     /// Corners that exchange are `distance` apart.
     [[nodiscard]] std::optional<Rank> peer(Rank rank, Stage stage, std::size_t distance, bool sending) const {
         const bool extra = is_extra(rank);

@@ -111,7 +111,7 @@ class GridTrees {
     }
     /// Steps to a cell that is level with the root, in the tree of that axis: once around, or back from beside the root.
     [[nodiscard]] std::uint64_t detour(std::size_t axis) const { return closed_ ? extent_[axis] : 2; }
-    /// Of a line that does not close, the side from which the cell is come to.
+    /// Whether an open line is traversed downward to reach the cell.
     [[nodiscard]] bool comes_down(const Cell& at, std::size_t axis) const {
         return at[axis] == root_[axis] ? at[axis] + 1 < extent_[axis] : at[axis] < root_[axis];
     }

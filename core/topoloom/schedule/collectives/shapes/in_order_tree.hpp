@@ -23,7 +23,7 @@ class InOrderTree {
     [[nodiscard]] std::uint64_t level(std::size_t label) const {
         return height() - static_cast<std::uint64_t>(std::countr_zero(label));
     }
-    /// Of a label that is not the root.
+    /// The parent of a label other than the root.
     [[nodiscard]] std::size_t parent(std::size_t label) const {
         const std::size_t bit = label & (~label + 1), lower = label - bit;
         const std::size_t in_full_tree = lower | (2 * bit);

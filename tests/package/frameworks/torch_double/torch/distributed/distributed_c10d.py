@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups of ranks, and what they call."""
+"""Process groups and their collectives."""
 
 import os
 
@@ -9,7 +9,7 @@ _groups = []
 
 
 class ProcessGroup:
-    """Knows its ranks."""
+    """The ranks of a group."""
 
     def __init__(self, ranks):
         self.group_name, self.ranks = str(len(_groups)), list(ranks)
