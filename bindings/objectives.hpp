@@ -28,7 +28,7 @@ struct NamedObjective {
     friend bool operator==(const NamedObjective& a, const NamedObjective& b) { return a.name == b.name; }
 };
 
-/// What Python may pass as an objective.
+/// An objective as Python may pass it.
 using ObjectiveOrName = std::variant<NamedObjective, std::string>;
 
 [[nodiscard]] NamedObjective named(const ObjectiveOrName& objective);

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the order of a training job's axes is worth on machines for AI."""
+"""Measures the effect of a training job's axis order on AI machines."""

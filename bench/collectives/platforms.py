@@ -15,7 +15,7 @@ from topoloom.model.model_names import load_model
 from topoloom.schedules.choose import Call, RankSlots
 from topoloom.schedules.joint_search import block_order, optimize_jointly
 
-#: What tells apart clusters of 1,024 hosts with links of 10 GB/s.
+#: Differences between clusters of 1,024 hosts with links of 10 GB/s.
 PLATFORMS = {
     "flat": 'lat="1us"',
     "fat tree": 'lat="500ns" topology="FAT_TREE" topo_parameters="2;32,32;1,16;1,1"',

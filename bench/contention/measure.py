@@ -49,12 +49,12 @@ BY_HOP_BYTES = tuple(
 
 @dataclass(frozen=True)
 class Run:
-    """One placement of a case, or under the way `BOUND` what no placement is below.
+    """One placement of a case; for `BOUND`, the lower bounds of all placements.
 
     Attributes
     ----------
     byte_count
-        What all messages carry.
+        Total bytes of all messages.
     congestion, time
         Seconds; where there are rounds, the sum over them. No time is proven.
     search_cpu

@@ -85,7 +85,7 @@ BENCHMARK_CAPTURE(try_exchange, random_near, Start::random, Pairs::near);
 BENCHMARK_CAPTURE(try_exchange, good_far, Start::good, Pairs::far);
 BENCHMARK_CAPTURE(try_exchange, good_near, Start::good, Pairs::near);
 
-/// What annealing does when it is cold: exchanges that are made only if the soft value does not rise.
+/// Cold annealing: exchanges that are made only if the soft value does not rise.
 void propose_exchange(benchmark::State& state, Start start, Pairs pairs) {
     Setting setting(start);
     setting.loads.set_soft_scale();

@@ -41,7 +41,7 @@ void enumerate(benchmark::State& state, const std::string& name, Operation opera
     state.SetItemsProcessed(messages);
 }
 
-/// What a collective among a million ranks costs by its messages alone.
+/// Cost of a collective among a million ranks, from its messages alone.
 void cost_alone(benchmark::State& state, const std::string& name, Operation operation) {
     const AnySchedule any = make_schedule(call_of(operation, 1'000'000), name);
     const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-10}});

@@ -22,7 +22,7 @@ class Tool:
     efforts
         From quick to thorough.
     about
-        What it is and how it is used.
+        Description of the tool and its use.
     peer
         False for our own.
     """

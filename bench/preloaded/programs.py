@@ -48,7 +48,7 @@ class Program:
     read
         Parses its output; raises `ValueError` if the program reports wrong results.
     folder
-        Where it runs.
+        Working directory.
     """
 
     name: str

@@ -174,7 +174,7 @@ def _pencils(ranks: int, size: int, _times: int) -> list[Schedule]:
     return [_exchange(ranks, pairs)]
 
 
-#: What is placed: of all to all every placement is alike, so that of rows is here.
+#: Patterns to place. All placements of an all-to-all are equal, so it is within rows.
 PATTERNS: dict[str, Pattern] = {
     "stencil": _sum(_stencil, 1 << 16),
     "pencils": _sum(_pencils, 1 << 12),

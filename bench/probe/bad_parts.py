@@ -60,7 +60,7 @@ class Planted:
     Parameters
     ----------
     parts
-        What hosts and GPUs tests name; what they cover is not used.
+        Names of hosts and GPUs in tests. The parts that tests cover are not used.
     noise
         Standard deviation of the logarithms of times; one of 200 is long by chance.
     """

@@ -68,7 +68,7 @@ class Outcome:
     false_groups
         Groups found that were not planted at any level.
     slow
-        What was planted: ``host`` or ``link``, and of what; empty: nothing.
+        The planted slow part: ``host`` or ``link``, and its name; empty: none.
     found
         Whether that was found.
     alarms

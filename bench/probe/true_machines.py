@@ -35,7 +35,7 @@ class Case:
     Attributes
     ----------
     planted
-        What messages cost.
+        Costs of messages.
     xml
         Its platform.
     truth, hosts

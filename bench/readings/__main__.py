@@ -30,7 +30,7 @@ def main() -> None:
 def compare_grids(published: Published) -> None:
     """Compare gains of tiles: time in default order over that in tiles.
 
-    What the broadcasts in three dimensions went along is not said: all are shown.
+    The source omits the axes of the three-dimensional broadcasts; all are shown.
     """
     pipelines = {
         reading: partial(grids.pipelined, reading=reading) for reading in grids.READINGS

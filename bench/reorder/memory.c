@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What reordering allocates outside rank 0, and how many calls communicate: 26 neighbors a rank.
+// Memory that reordering allocates outside rank 0, and its number of communication calls, with 26 neighbors per rank.
 #include <stdint.h>
 #include <stdio.h>
 

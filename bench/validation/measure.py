@@ -13,7 +13,7 @@ from topoloom.placements import objective_value
 from topoloom.simulate.simgrid import SETTINGS, simulate
 from validation.cases import MACHINES, PATTERNS, Placed, placements
 
-#: What SimGrid assumes unless told: TCP over Ethernet.
+#: SimGrid's default: TCP over Ethernet.
 ETHERNET = tuple(each for each in SETTINGS if each.startswith(("smpi/", "network/o")))
 
 #: Measures of a judgement, then objectives of `topoloom.place`.

@@ -9,7 +9,7 @@ from itertools import groupby
 from validation.cases import ABOUT, SHORT
 from validation.measure import JUDGED, PREDICTED, Run, correlation
 
-#: What is aimed at, for congestion and time where bandwidth counts.
+#: The target, for congestion and for time if bandwidth-bound.
 AIM = 0.9
 _MEASURES = (*JUDGED, *PREDICTED)
 

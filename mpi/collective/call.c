@@ -185,7 +185,7 @@ int duplicate_types(struct call* call) {
 
 // ---- the plan ----------------------------------------------------------------------------------------------------
 
-/// What is needed to find the plan.
+/// The arguments to find the plan.
 struct plan_query {
     topoloom_call call;
     const char* schedule;                      // NULL: to be chosen

@@ -77,7 +77,7 @@ int pack_buffer(const struct buffer_desc* desc, const struct type_desc* type, in
 int unpack_buffer(const struct buffer_desc* desc, const struct type_desc* type, int ranks, const char* copy);
 
 // ---- active.c ----------------------------------------------------------------------------------------------------
-/// What a process has started and where it is used.
+/// Startup state of a process and its uses.
 struct process_state {
     bool is_threaded;           // MPI_THREAD_MULTIPLE: the guard is used
     pthread_mutex_t guard;      // of both lists, and of active calls while they advance

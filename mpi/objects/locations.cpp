@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where objects are. A rank that an object has left records where it went. An object that arrives is reported to its home
-// rank. So a forwarded message reaches ever later locations of its object, and finds it.
+// Locations of objects. A rank that an object has left records where it went. An object that arrives is reported to its
+// home rank. So a forwarded message reaches ever later locations of its object, and finds it.
 #include <utility>
 
 #include "state.hpp"

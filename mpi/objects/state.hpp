@@ -44,7 +44,7 @@ struct Address {
     std::uint64_t index = 0;
 };
 
-/// Where an object was after a number of moves.
+/// Location of an object after a number of moves.
 struct Location {
     std::int32_t rank = 0;
     std::uint32_t moves = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the processes of a job run, and where a plan wants its ranks.
+// The location of each process of a job, and the planned location of each rank.
 #ifndef TOPOLOOM_PROCESS_MAP_H
 #define TOPOLOOM_PROCESS_MAP_H
 

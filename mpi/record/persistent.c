@@ -15,7 +15,7 @@ struct effect {
     int64_t bytes;
 };
 
-/// What each start of a request adds to the counts.
+/// The counts that each start of a request adds.
 struct start_effects {
     uintptr_t request;
     int count, capacity;

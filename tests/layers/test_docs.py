@@ -31,7 +31,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(
     [*DOCS.rglob("*.md"), *(ROOT / n for n in ("README.md", "CONTRIBUTING.md"))]
 )
-#: What the examples of docs/develop add.
+#: Names that the examples of docs/develop add.
 WRITTEN_BY_READERS = {"peers", "count_peers"}
 BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
@@ -194,7 +194,7 @@ def sessions() -> list[Path]:
 @pytest.mark.parametrize("page", sessions(), ids=lambda page: page.stem)
 def test_commands_print_what_the_pages_show(page: Path, topoloom: Command) -> None:
     for body in blocks(page, "console"):
-        # What the first `cat` of a file shows is the file; later ones must agree.
+        # The first `cat` of a file shows its contents; later ones must agree.
         for line, printed in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", body, re.M):
             program, *words = shlex.split(line)
             if program == "topoloom":

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 INCLUDED = ("core", "tests/core", "third_party")
 SOURCES = ("core", "tests/core", "bindings", "bench/core")
 
-#: What clang-format puts into the first column is in no function and no class.
+#: clang-format leaves only code outside of functions and classes in column one.
 TYPE = re.compile(r"(?:struct|class|union|enum class|enum) ([\w:]+)")
 NAMESPACE = re.compile(r"namespace ([\w:]+) \{|\}  // namespace ([\w:]+)")
 

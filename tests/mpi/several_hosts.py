@@ -62,7 +62,7 @@ class SeveralHosts:
     mpi
         Whose launcher it is.
     options
-        What makes the launcher use our agent; to follow its name.
+        Options after the launcher's name that make it use our agent.
     where
         A program whose ranks say where they are.
     """

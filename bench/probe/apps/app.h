@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all programs of the round trip have in common: ranks in a grid, a common start, and the time in the end.
+// Shared by all programs of the round trip: ranks in a grid, a common start, and the time at the end.
 #ifndef TOPOLOOM_BENCH_PROBE_APP_H
 #define TOPOLOOM_BENCH_PROBE_APP_H
 

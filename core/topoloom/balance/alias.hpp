@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-/// Where loads end if the number of ranks does not divide their sum.
+/// The final loads if the number of ranks does not divide their sum.
 enum class Remainder {
     phantoms,  // at the ceiling k of their mean, at k-1, or at k-2
     exact      // at k or k-1; and a rank that is down to its share gives no more, which saves messages

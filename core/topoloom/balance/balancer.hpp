@@ -19,7 +19,7 @@ namespace topoloom {
 /// Equal tasks to distribute evenly: the number on each rank.
 struct BalanceProblem {
     std::span<const std::int64_t> loads;
-    /// Where the ranks are, for balancers that choose near partners; without a machine there are no slots either.
+    /// The machine of the ranks, for balancers that choose near partners; without a machine there are no slots either.
     const Machine* machine = nullptr;
     std::span<const Slot> slots = {};
     /// Only the moves of this rank are needed; a balancer may leave out the others.

@@ -87,7 +87,7 @@ class NearSearch {
             site_of_slot_[position] = number;
         }
         space_ = make_slot_space(allocation.machine(), slots);
-        // Where a good part of all sites is asked for, regions rule out little.
+        // If a large part of all sites is requested, regions rule out little.
         const bool near_only = slots.size() / 16 > reach;
         if (space_->has_router_table()) {
             find_kinds();

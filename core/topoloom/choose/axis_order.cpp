@@ -107,7 +107,7 @@ class LineSearch {
         return order;
     }
 
-    /// What differs by rounding only is the same.
+    /// Values that differ only by rounding are equal.
     static bool less(double a, double b) { return a < b * (1 - 1e-12); }
 
    private:

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t max_common_axes = 8;
 
-/// Where on the line, counted from where 0 is, the x-th rank along an axis is.
+/// Position on the line of the x-th rank along an axis, relative to that of the first.
 std::size_t offset(const std::vector<Digit>& digits, bool back_and_forth, std::uint32_t x) {
     std::size_t sum = 0;
     for (const auto& [size, stride] : digits) {

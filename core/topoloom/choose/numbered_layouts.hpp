@@ -50,7 +50,7 @@ void append_digits(DigitKey& key, const std::vector<Digit>& digits);
 /// The coarsest mesh that divides all views; empty if there is none of few axes.
 [[nodiscard]] std::vector<std::uint32_t> common_mesh(const MeshLayout& layout);
 
-/// What every traffic sends in every layout, and how long it takes on a line.
+/// The messages of every traffic in every layout, and their time on a line.
 class MeshOnMachine {
    public:
     explicit MeshOnMachine(const Machine& machine) : machine_(machine) {}

@@ -26,7 +26,7 @@ using Counts = std::vector<std::uint32_t>;
 
 constexpr double rounding = 1e-9;  // of sums of loads in another order
 
-/// Where the replicas of each expert begin in their list.
+/// Offset of the first replica of each expert in the list of replicas.
 Counts firsts(const Counts& counts) {
     Counts first(counts.size(), 0);
     std::exclusive_scan(counts.begin(), counts.end(), first.begin(), 0U);

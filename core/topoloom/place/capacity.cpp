@@ -73,7 +73,7 @@ Capacity::Capacity(const CommGraph& graph, const Allocation& allocation, const S
         }
         return;
     }
-    // What fits to the last digit must not fail for having been rounded.
+    // Rounding must not reject loads that fit exactly.
     const double tolerance = whole ? 1 : 1 + 1e-9;
     for (const double c : sharing.capacity) capacity_.push_back(capacity(c * scale * tolerance));
     const double largest = *std::ranges::max_element(sharing.capacity);

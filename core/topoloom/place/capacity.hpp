@@ -14,7 +14,7 @@ namespace topoloom {
 
 /// How ranks may share slots. Default: one rank per slot.
 struct Sharing {
-    /// Where ranks outnumber slots, a slot may hold (1 + imbalance) times its share of the load.
+    /// If ranks outnumber slots, a slot may hold (1 + imbalance) times its share of the load.
     std::optional<double> imbalance = std::nullopt;
     /// The load that each slot of the allocation may hold, however many ranks that is; empty: equal shares.
     std::vector<double> capacity = {};

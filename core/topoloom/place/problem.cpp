@@ -16,7 +16,7 @@ namespace topoloom {
 
 namespace {
 
-/// What searches keep at most beside the pattern: its symmetric graph, copies of it that are divided or coarser, and
+/// Maximum memory of searches besides the pattern: its symmetric graph, divided or coarser copies of it, and
 /// the state of every rank. We measured 55 to 100 bytes per edge.
 void require_search_memory(const CommGraph& graph) {
     constexpr double bytes_per_edge = 100;

@@ -54,7 +54,7 @@ class Problem {
     /// Hop-bytes of what is sent, through proxies if ranks share slots, and those of moving the ranks. O(edges), on all
     /// cores.
     [[nodiscard]] std::int64_t value(std::span<const Slot> slot_of_rank) const;
-    /// What placements are compared by: value(), or the objective first. O(edges * hops).
+    /// The key to compare placements by: value(), or the objective first. O(edges * hops).
     [[nodiscard]] CongestionKey key(std::span<const Slot> slot_of_rank) const;
     /// The first component of key(): hop-bytes, seconds, or a mix relative to block placement.
     [[nodiscard]] double objective_value(std::span<const Slot> slot_of_rank) const;

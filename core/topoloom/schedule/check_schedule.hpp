@@ -32,7 +32,7 @@ class ScheduleVerifier {
     void finish() const;
 
    private:
-    /// Where the shares of a block on a rank begin.
+    /// Offset of the contributions to a block on a rank.
     [[nodiscard]] std::size_t at(Rank rank, std::uint64_t block) const {
         return (rank.value * collective_.block_count() + block) * whole_.size();
     }

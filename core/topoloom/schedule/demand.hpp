@@ -27,7 +27,7 @@ class Demand {
     /// Each of the next `degree` ranks, wrapping at the end, wants `bytes` of a rank. Throws Error for no ranks, a
     /// degree that is not below the number of ranks, bytes < 0, and more than 2^62 bytes on a rank.
     Demand(std::size_t ranks, std::size_t degree, Bytes bytes);
-    /// Where edge u -> v has b bytes, v wants b bytes of u. Throws Error for no ranks. Memory: the graph twice.
+    /// An edge u -> v of b bytes means that v wants b bytes of u. Throws Error for no ranks. Memory: the graph twice.
     explicit Demand(CommGraph graph);
 
     [[nodiscard]] std::size_t ranks() const { return ranks_; }

@@ -17,7 +17,7 @@ namespace topoloom {
 ///   combine  the receiver adds the sender's share to its own: the sum of disjoint sets of ranks
 enum class Transfer { copy, move, combine };
 
-/// What a rank copies to combine blocks into the messages of a round.
+/// The copies that a rank makes to combine blocks into the messages of a round.
 struct Copies {
     Bytes bytes;
     std::uint64_t blocks = 0;
@@ -84,7 +84,7 @@ template <Schedule S>
     }
 }
 
-/// What a rank copies to combine blocks in a round.
+/// The copies that a rank makes to combine blocks in a round.
 template <Schedule S>
 [[nodiscard]] Copies copies(const S& schedule, Rank rank, std::uint64_t round) {
     if constexpr (requires { schedule.copies(rank, round); }) {

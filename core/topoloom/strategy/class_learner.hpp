@@ -39,7 +39,8 @@ class ClassLearner {
 
     /// One more call; true: all ranks must now tell each other what they have seen.
     [[nodiscard]] bool count_call();
-    /// What all agree on. Without a time, which no clock could tell, it counts as tried.
+    /// Records the time that all ranks agreed on. Without a time (no clock could measure it), the schedule counts as
+    /// tried.
     void learn(std::size_t schedule, double seconds) noexcept;
     void learn_nothing(std::size_t schedule) noexcept { known_[schedule].tried = calls_; }
     /// Call after the last learn() of a fence.

@@ -28,8 +28,8 @@ NetworkModel usual_model() {
                                  {.latency = 637e-9, .gamma = 0.1e-9, .node_beta = 1 / 25e9});
 }
 
-/// What comes in takes its receiver no less than what goes out takes its sender, so that many messages to one rank cost as
-/// many from one. Only where a model says nothing of receivers; an exchange takes what it did.
+/// Raises the receive overhead to at least the send overhead, so that fan-in costs as much as fan-out. Only for models
+/// without receive overhead; the cost of an exchange does not change.
 NetworkModel with_receivers(const NetworkModel& model) {
     MessageCosts costs = model.costs();
     if (costs.receive_cpu > 0 || costs.receive_cpu_per_byte > 0) return model;

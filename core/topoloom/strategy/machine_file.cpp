@@ -51,7 +51,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
     }
 }
 
-/// What lines say of messages.
+/// The message costs given by the lines.
 struct ModelLines {
     std::vector<CostLine> lines{}, alone{};
     std::vector<LinkFactors> factors{};

@@ -12,7 +12,7 @@ namespace {
 
 using Matrix = std::array<TimeFactors, 3>;
 
-/// What predictions miss even with the best factors, relative to the time.
+/// Relative error of predictions even with the best factors.
 constexpr double model_error = 0.1;
 
 TimeFactors scaled(const ScheduleParts& parts, const TimeFactors& factors) {

@@ -43,7 +43,7 @@ def print_table(
 ) -> list[str]:
     """Print a table; the first `left` columns are text, the others numbers.
 
-    Where the terminal is too narrow, `droppable` columns are left out, in this order.
+    If the terminal is too narrow, `droppable` columns are left out, in this order.
     Returns the headings that were left out.
     """
     if not is_terminal(sys.stdout):
@@ -139,7 +139,7 @@ def print_facts(
 def progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
     """Show progress; call the result with the amounts done and in total.
 
-    Where stderr is not a terminal, a long run prints one estimate of its remaining
+    If stderr is not a terminal, a long run prints one estimate of its remaining
     time. Ctrl-C raises KeyboardInterrupt as usual.
     """
     if not sys.stderr.isatty():

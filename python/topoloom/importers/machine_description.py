@@ -34,11 +34,11 @@ class MachineDescription:
         The kind of the network, a key of `network_speeds.NETWORKS`; empty if unknown;
         None if `text` has its speeds, or there is no network.
     remarks
-        What was assumed.
+        Assumptions made.
     switches
         Names of switches in the order of their vertices; empty if they have no names.
     missing
-        What was left out for lack of data, one sentence each.
+        Omissions for lack of data, one sentence each.
     labels
         The Kubernetes labels that name a node's groups, from leaf groups up; "" for
         unknown ones.

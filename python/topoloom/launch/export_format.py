@@ -12,7 +12,7 @@ from topoloom.launch.host_placement import HostPlacement
 
 @dataclass(frozen=True)
 class ExportFormat:
-    """What the module of a format states about it.
+    """Properties of an export format, defined by its module.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class ExportFormat:
     special_loss : function
         Another loss in one sentence, or None.
     relies_on : str or None
-        What the launcher must do to keep the order of the ranks, in one sentence.
+        Launcher settings that keep the order of the ranks, in one sentence.
     """
 
     name: str

@@ -26,7 +26,7 @@ from topoloom.support.units import counted
 if TYPE_CHECKING:
     from topoloom._core import Machine
 
-#: What ranks may be bound to: all CPUs of the slot, or one hardware thread (PU).
+#: Binding targets: all CPUs of the slot, or one hardware thread (PU).
 CORE, PU = BINDS = ("core", "pu")
 
 CPUS_REMEDY = (
@@ -62,7 +62,7 @@ class HostPlacement:
     node : NodeParts
         CPUs and devices of the machine's nodes, if known.
     bind : str or None
-        What to bind ranks to, one of `BINDS`; None leaves it to the launcher.
+        Binding target, one of `BINDS`; None leaves it to the launcher.
     slots_per_rank : int
         Consecutive slots per rank, of which `slot` is the first.
     slots_of_host, packages_of_host : int array of shape ``(hosts,)``

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the module of a launcher defines, and what launchers share."""
+"""The interface of launcher modules, and code shared by launchers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Launch:
     environment : dict
         Variables to add to the environment.
     loss : str or None
-        What of the placement the launcher cannot apply, in one sentence.
+        Parts of the placement that the launcher cannot apply, in one sentence.
     """
 
     command: list[str]
@@ -70,7 +70,7 @@ class EnvironmentOption(NamedTuple):
 
 
 class Launcher(Protocol):
-    """What the module of a launcher defines."""
+    """The interface of a launcher's module."""
 
     NAME: str
     SYNTAX: Syntax

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The slots of a machine that exist, by local and global numbers.
 
-Where nodes differ, a machine numbers more slots per node than most nodes have.
+If nodes differ, a machine numbers more slots per node than most nodes have.
 """
 
 from __future__ import annotations

@@ -61,12 +61,13 @@ class Device:
 
 @dataclass(frozen=True)
 class NodeParts:
-    """What is known about the inside of nodes; empty if unknown.
+    """Known structure of the inside of nodes; empty if unknown.
 
     Attributes
     ----------
     names
-        What the slots of each level share, bottom-up: ``("L3", "package", "node")``.
+        Resource shared by the slots of each level, bottom-up: ``("L3", "package",
+        "node")``.
     cpus
         ``cpus[slot]`` are the CPUs (hardware threads) of a slot by the system's
         numbers.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a notebook shows of an object: a small table and a still picture, no scripts."""
+"""Shows objects in a notebook: a small table and a static image, no scripts."""
 
 from __future__ import annotations
 

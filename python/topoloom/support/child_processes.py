@@ -25,7 +25,7 @@ _OWN_PREFIX = "topoloom: "
 
 
 class Output(NamedTuple):
-    """What a program printed, and its exit status."""
+    """Output and exit status of a program."""
 
     text: str
     errors: str

@@ -25,7 +25,7 @@ class MapResult(NamedTuple):
     file
         The placement with its measures.
     objective
-        What was minimized.
+        The minimized objective.
     seconds
         How long the search took.
     least

@@ -32,7 +32,7 @@ std::vector<double> all_to_all_loads(const T& topology) {
     return loads;
 }
 
-/// What make_machine() says of a text that it refuses.
+/// The error message of make_machine() for an invalid text.
 inline std::string error_message_of(const std::string& text) {
     try {
         return "none: " + topoloom::make_machine(text).describe();

@@ -11,7 +11,7 @@ using namespace topoloom;
 
 namespace {
 
-/// What is between the routers.
+/// The topology between the routers.
 const Dragonfly& dragonfly(const Machine& machine) {
     return std::get<Hosted<Dragonfly>>(machine.topology()).between_routers();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What machines do not say of themselves: weights that keep nodes together, and speeds, assumed and reported.
+// Defaults of machines: weights that keep nodes together, and speeds, assumed and reported.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -31,7 +31,7 @@ TEST_CASE("by default other nodes are at least twice as far as the farthest slot
             const Machine machine = make_machine(text);
             const std::vector<Node> nodes = machine.usable_nodes();
             const std::uint32_t farthest = machine.node_spec().levels.distances().back();
-            // Where nodes are nothing apart, no weight makes them far.
+            // If nodes have distance zero, no weight separates them.
             bool some_together = false;
             for (std::size_t i = 1; i < nodes.size(); ++i)
                 some_together = some_together ||

@@ -35,7 +35,7 @@ bool splits(const Machine& machine) {
            (is_a(machine, "ring:") && !mentions(machine, "ties=plus"));
 }
 bool detours(const Machine& machine) { return mentions(machine, "routing=valiant"); }
-/// Where a node is, or what it is attached to.
+/// Location of a node, or the router that it is attached to.
 template <class T>
 std::uint32_t router_of(const T& topology, Node node) {
     if constexpr (std::is_same_v<T, Degraded>) {

@@ -108,7 +108,7 @@ TEST_CASE("the symmetric graph is the matrix plus its transpose") {
         CHECK(graph.symmetric_edge_count() == symmetric.edge_count());
         CHECK(symmetric.total_bytes().value == 2 * graph.total_bytes().value);
         CHECK(symmetric.total_messages() == 2 * graph.total_messages());
-        // Where every edge has its reverse already, all amounts double.
+        // If every edge already has its reverse, all amounts double.
         Dense doubled = dense(symmetric.symmetric());
         for (std::size_t u = 0; u < rank_count; ++u) {
             doubled[u][u] = {};

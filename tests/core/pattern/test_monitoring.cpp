@@ -13,7 +13,7 @@ using namespace topoloom;
 
 namespace {
 
-// What Open MPI 4.1.4 wrote for two of four ranks that sent around a ring, reduced, put and got; histograms
+// Output of Open MPI 4.1.4 for two of four ranks that ran a ring exchange, a reduction, puts and gets; histograms
 // shortened.
 const std::string rank_0 =
     "# POINT TO POINT\n"

@@ -41,7 +41,7 @@ struct Comes {
     double at, overhead, work;
 };
 
-/// What Arrivals says, by taking one message after the other as they come.
+/// Reference for Arrivals: receives the messages one by one in order of arrival.
 double taken_one_by_one(std::vector<Comes> messages) {
     std::ranges::sort(messages, {}, [](const Comes& one) { return one.at - one.overhead; });
     double now = -1;

@@ -209,7 +209,7 @@ def count_forced(
 ) -> Callable[[Case], tuple[Traffic, str]]:
     """Count the messages of a case, in one job with a case of each other function.
 
-    What the job says comes with them: it explains why they are missing.
+    The job's output is included: it explains missing lines.
     """
     folder = tmp_path_factory.mktemp("rules")
 

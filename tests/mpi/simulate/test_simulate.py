@@ -99,7 +99,7 @@ def test_settings_of_simgrid_can_be_changed() -> None:
 
 
 def test_a_message_may_be_larger_than_two_gigabytes() -> None:
-    """Where SMPI counts bytes in an int."""
+    """Although SMPI counts bytes in an int."""
     text = f"torus:8,bandwidth=1GB/s,latency=1s{FREE}"
     assert seconds(text, [(0, 1)], 10**10) == pytest.approx(1 + 10, rel=CLOSE)
     both = seconds(text, [(0, 2), (1, 3)], 10**12)

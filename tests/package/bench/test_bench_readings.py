@@ -18,7 +18,7 @@ def test_tiles_gain_in_counted_pipelines_as_measured(
 ) -> None:
     order, tiles = grids.pipelined(case)
     assert tiles < order
-    # Where a node has several channels, the source's equation advises against them.
+    # If a node has several channels, the source's equation advises against them.
     if case.cluster == grids.RA and len(case.grid) == 2:
         order, tiles = grids.pipelined(case, "printed")
         assert tiles > order

@@ -78,7 +78,7 @@ class Library:
 
 
 class RandomJob:
-    """Where ranks are and what messages cost: for the tool, and as files."""
+    """Slots of ranks and costs of messages: for the tool, and as files."""
 
     def __init__(self, seed: int, folder: Path) -> None:
         rng = random.Random(seed)

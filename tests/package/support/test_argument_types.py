@@ -26,7 +26,7 @@ FUNCTIONS = [
 
 
 class Stranger:
-    """What no function takes."""
+    """A type that no function accepts."""
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)

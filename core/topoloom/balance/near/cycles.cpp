@@ -109,7 +109,7 @@ class Search {
 
 std::vector<Shipment> remove_cycles(std::vector<Shipment> shipments, std::size_t ranks,
                                     std::span<const std::uint32_t> costs) {
-    // What was passed before a cycle went may close another one: the last search finds none.
+    // Removing a cycle may close another among the ranks visited before it, so search until there is none.
     while (Search(shipments, ranks, costs).run()) {
     }
     std::erase_if(shipments, [](const Shipment& one) { return one.tasks == 0; });

@@ -45,7 +45,7 @@ class Holders {
             candidates.emplace_back(symmetric_ == nullptr ? 0 : pull(*symmetric_, rank_of_, task, from, to),
                                     task);
         }
-        // What pulls most; then the heaviest, as light ones fill what remains; then the lowest.
+        // The strongest pull first; then the heaviest, as light tasks fill the rest; then the lowest number.
         std::ranges::sort(candidates, [&](const auto& a, const auto& b) {
             if (a.first != b.first) return a.first > b.first;
             if (tasks_.loads[a.second] != tasks_.loads[b.second])

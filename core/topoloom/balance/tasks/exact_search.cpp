@@ -84,7 +84,7 @@ class ExactSearch {
         }
         return sum;
     }
-    /// Where all ranks are equally far, and none of these tasks tells them apart, one stands for both.
+    /// If all ranks are equally far and none of these tasks distinguishes the two, one represents both.
     [[nodiscard]] bool is_like(std::size_t depth, std::size_t a, std::size_t b) {
         if (!distance_.flat() || load_[a] != load_[b] || bytes_[a] != bytes_[b]) return false;
         const double* cost = costs(depth);

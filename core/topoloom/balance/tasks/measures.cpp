@@ -14,7 +14,7 @@ namespace {
 /// For sums in another order.
 constexpr double sum_error = 1e-12;
 
-/// What a rank must give, wherever there is room for it.
+/// Minimum bytes that a rank must give away, regardless of the receivers.
 std::int64_t least_given(const Tasks& tasks, std::span<const std::uint32_t> held, double limit) {
     double load = 0, bytes = 0;
     for (const std::uint32_t task : held) {
@@ -26,7 +26,7 @@ std::int64_t least_given(const Tasks& tasks, std::span<const std::uint32_t> held
     return static_cast<std::int64_t>(std::ceil(least * (1 - sum_error)));
 }
 
-/// What owners cost in bytes and hops.
+/// Cost of an assignment of owners in bytes and hops.
 TaskMeasures crossings(const Tasks& tasks, std::span<const Rank> owners) {
     const auto distance = [&](Rank a, Rank b) {
         return tasks.machine == nullptr ? 0.0
@@ -63,7 +63,7 @@ TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners) {
     if (tasks.bytes.empty()) return found;
     std::vector<std::vector<std::uint32_t>> held(tasks.ranks);
     for (std::uint32_t i = 0; i < owners.size(); ++i) held[tasks.owners[i].value].push_back(i);
-    // Where tasks are too large for the limit, nobody had to give more than what leads to the load that was reached.
+    // If tasks are too large for the limit, no rank had to give more than the reached load requires.
     const double reached = std::max(found.load_limit, found.load_max * (1 + sum_error));
     for (const std::vector<std::uint32_t>& list : held)
         found.least_bytes += least_given(tasks, list, reached);

@@ -21,8 +21,8 @@ struct TaskMeasures {
     double cost = 0;  // task_cost()
 };
 
-/// What repartition() makes little: bytes that tasks of different ranks send in all periods, and bytes that move. On a machine both
-/// count times the distance and a sixteenth, which is what a byte costs inside a node.
+/// What repartition() minimizes: bytes that tasks of different ranks send in all periods, plus migrated bytes. On a
+/// machine both count times the distance and a sixteenth, which is what a byte costs inside a node.
 [[nodiscard]] double task_cost(const Tasks& tasks, std::span<const Rank> owners);
 
 [[nodiscard]] TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners);

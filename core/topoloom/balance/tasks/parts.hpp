@@ -62,7 +62,7 @@ class TaskParts {
                level_.bytes[v.value] <= memory_ - bytes_[rank.value];
     }
 
-    /// What messages and moves cost: bytes times distance. O(edges).
+    /// Cost of messages and moves: bytes times distance. O(edges).
     [[nodiscard]] double cost() const;
     [[nodiscard]] double gain(Vertex v, Part to);
     /// To a rank that has room and one of its neighbors or tasks, or one of `more`; none: there is none.

@@ -49,7 +49,7 @@ std::vector<Part> near_room(const TaskParts& parts, Part rank) {
     return found;
 }
 
-/// What costs least for what it takes off comes first.
+/// The lowest cost per unit of load removed comes first.
 double price(const TaskParts& parts, Vertex v, double gain, double excess) {
     const double taken = std::min(weight_of(parts, v), excess);
     return gain >= 0 ? -gain : -gain / std::max(taken, 1e-9);

@@ -24,7 +24,7 @@ constexpr int patience = 4;
 /// With more tasks there are one split and few cycles, and fine levels are relieved directly: paths are searched in all edges.
 constexpr std::size_t many_tasks = 100'000;
 constexpr std::uint64_t few_cycles = 3;
-/// What ranks may have beyond the limit at coarse levels, in vertices; finer ones make up for it.
+/// Allowed excess over the limit at coarse levels, in vertices; finer levels correct it.
 constexpr double slack_vertices = 2;
 
 std::vector<Part> parts_of(std::span<const Rank> ranks) {

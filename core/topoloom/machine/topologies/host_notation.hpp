@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// Where routers are if the text does not mention cards.
+/// Location of routers if the text does not mention NICs.
 enum class RouterPlace {
     in_nodes,    ///< one in each node: no host links, unless several nodes share a router
     in_switches  ///< host links

@@ -76,7 +76,7 @@ class NetworkRuns final : public PlacedRuns {
     // The view of an uncommon topology is a temporary of the call, so it is stored by value.
     using Network = std::conditional_t<is_common_topology<T>, const T&, const T>;
 
-    /// Where a rank is.
+    /// Location of a rank.
     struct Seat {
         Node node;
         typename Runs::Point at;

@@ -50,7 +50,7 @@ struct TreeVertex {
     std::vector<Combiner> combiners{};
 };
 
-/// Where a member injects into its tree.
+/// The point at which a member injects into its tree.
 struct TreeEntry {
     ChannelId channel;
     std::uint32_t vertex = no_index;  // none: the node is not a member

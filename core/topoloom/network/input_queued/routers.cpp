@@ -231,7 +231,7 @@ void InputQueuedNetwork::step(Worker& worker) {
 
 template <bool in_turns>
 void InputQueuedNetwork::allocate(Worker& worker, std::uint32_t router) {
-    // What a packet leaves can be given on in the same cycle only if the next one's way is known already.
+    // A freed virtual channel can be reallocated in the same cycle only if the next packet's route is already known.
     if (options_.routing > 0) allocate_vcs<in_turns>(worker, router);
     if (matches_) {
         match_switch(worker, router);

@@ -167,7 +167,7 @@ class BoxGrowth {
         std::uint32_t found = no_index;
         for (const Rank w : graph_.of(cells_[from])) {
             if (taken_[w.value] != 0) continue;
-            // Where a ring closes, the cells at its far end have no place either.
+            // On a closed ring, the cells at its far end have no place either.
             const bool fits = std::all_of(stride_.begin(), stride_.end(), [&](std::uint32_t stride) {
                 return graph_.are_adjacent(w.value, cells_[from + stride]);
             });

@@ -29,7 +29,7 @@ struct FirstPair {
     std::uint32_t i, j, x, y;  // item i to location x, j to y
 };
 
-/// What all starts share: flows and distances, both directions together, and where to begin.
+/// Data shared by all starts: flows and distances, both directions combined, and the starting point.
 struct Ground {
     Ground(const qap::Qap& q, const GraspOptions& o) : qap(q), options(o), order(qap.order()), searches(qap) {
         for (std::size_t i = 0; i < order; ++i) {
@@ -137,7 +137,7 @@ class Start {
     }
     [[nodiscard]] bool done() const { return done_; }
 
-    /// What there is so far; open items go to open locations in order.
+    /// The partial assignment; open items go to open locations in order.
     [[nodiscard]] qap::Permutation assignment() const {
         if (searching_) return search_->best();
         qap::Permutation p = location_;

@@ -35,7 +35,7 @@ class BoxBlocking {
     void list_cells(const Extents& box, GridCell origin, std::vector<GridCell>& cells) const;
 
    private:
-    /// What is known of a box that lies in one group of level + 1.
+    /// Known results for a box that lies in one group of level + 1.
     struct Known {
         float cost = -1;        // unknown; infinite: impossible
         std::uint32_t cut = 0;  // axis * 2^24 + where; 2^32 - 1: none, it is one group

@@ -37,7 +37,7 @@ struct NodeBlocking {
 [[nodiscard]] std::vector<NodeBlocking> best_blockings(const Problem& problem, const RankGrid& grid,
                                                        const FilledNodes& nodes, Meter& meter);
 
-/// What two neighbors along an axis exchange on average, in both directions.
+/// Mean bytes that two neighbors along an axis exchange, both directions together.
 [[nodiscard]] WeightedGrid weighted(const RankGrid& grid);
 
 /// Bytes of all messages between ranks on different nodes.

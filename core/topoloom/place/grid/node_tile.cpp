@@ -84,7 +84,7 @@ void halve(const WeightedGrid& grid, const Extents& stride, Box& box, std::vecto
     double most = 0;
     for (std::size_t i = 0; i < stride.size(); ++i) {
         const std::uint32_t extent = box.end[i] - box.begin[i];
-        // What a pair exchanges may be nothing.
+        // a pair may exchange nothing
         const double ratio = extent / std::max(grid.weight[i], 1e-9);
         if (extent > 1 && ratio > most) {
             most = ratio;
@@ -173,7 +173,7 @@ class Bisection {
         return best;
     }
 
-    /// What the edge of a part of a layer cuts.
+    /// Traffic cut by the edge of a part of a layer.
     [[nodiscard]] double step_cost(const Box& box, std::size_t axis, double area) const {
         for (std::size_t i = 0; i < stride_.size(); ++i) {
             if (i != axis && box.end[i] - box.begin[i] > 1)

@@ -16,7 +16,7 @@ namespace topoloom::grid {
 
 namespace {
 
-/// What nodes are numbered by, row-major, without coordinates: domains in units, say.
+/// The levels by which nodes without coordinates are numbered, row-major: domains in units, for example.
 template <class T>
 Extents nesting(const T& network) {
     if constexpr (std::is_same_v<T, RailCluster>) {

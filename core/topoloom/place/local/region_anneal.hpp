@@ -200,7 +200,7 @@ class RegionState {
         for (const Position q : near.near(position)) {
             if (regions.region_of(q) == region) near_.slots.push_back(regions.local(q));
         }
-        // Where nothing of the region is near, one slot is as good as another.
+        // If no slot of the region is near, one is as good as another.
         if (near_.slots.size() == near_.first.back())
             near_.slots.emplace_back(slots_.size() % positions_.size());
         near_.first.push_back(static_cast<std::uint32_t>(near_.slots.size()));

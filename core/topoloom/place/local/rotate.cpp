@@ -79,7 +79,7 @@ class RotateSearch {
         }
     }
 
-    /// Where v should go from here, among the slots near its partners that are not in the cycle yet; its own if there
+    /// The best next slot of v, among the slots near its partners that are not in the cycle yet; its own if there
     /// is none.
     Position best_slot(Rank v, Meter& meter) {
         Position best = state_.position(v);

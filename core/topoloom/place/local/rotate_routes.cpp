@@ -99,7 +99,7 @@ class RouteRotations {
         }
     }
 
-    /// Where v loads links least, among the positions near its partners that are not in the cycle yet; its own if
+    /// The position in which v loads links least, among those near its partners and not in the cycle yet; its own if
     /// there is none.
     Position best_position(Rank v, Meter& meter) {
         Position best = position_[v.value];

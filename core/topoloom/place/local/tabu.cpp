@@ -64,7 +64,7 @@ class NearTabu {
         while (!heap_.empty() && !meter.is_exhausted()) {
             const Rank u{heap_.top().value};
             const std::int64_t gain = gain_of(u, target_[u.value], meter);
-            // What happened farther away may have changed it.
+            // Moves farther away may have changed it.
             if (gain == heap_.top_gain() && allowed(u, target_[u.value], gain)) {
                 perform(u, target_[u.value], gain, meter);
                 return;

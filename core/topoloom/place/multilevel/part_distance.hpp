@@ -72,7 +72,7 @@ class PartDistance {
     /// Whether Difference is quicker than two distances, for many samples.
     static constexpr bool has_quick_difference = has_coordinates;
 
-    /// What it returns is at most this many times the largest distance of the machine: lines are twice as long as
+    /// Results are at most this many times the largest distance of the machine: lines are twice as long as
     /// rings.
     static constexpr std::int64_t scale() { return std::int64_t{2} * Sample::most * Sample::most; }
 

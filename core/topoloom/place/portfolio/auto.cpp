@@ -118,7 +118,7 @@ local::AnnealOptions annealing(const Problem& problem, const Meter& meter, const
 }
 
 /// Anneals the best placement. Some, hypercubes for instance, are better than what heat leaves: these are only polished.
-/// Where no other mapper came near the structure, it is first tried whether annealing brings anything at all.
+/// If no other mapper came close to the structured placement, first tests whether annealing gains anything at all.
 void anneal(const Problem& problem, Best& best, std::int64_t structured_value, Meter& meter,
             const EffortLimits& limits) {
     const local::AnnealOptions options = annealing(problem, meter, limits);
@@ -170,7 +170,7 @@ Placement place_alone(const Problem& problem, Meter& meter, const EffortLimits& 
     if (partners.edge_count() == 0) return best.placement();
     if (const auto grid = find_rank_grid(problem)) {
         best.offer(grid::fold_grid(problem, *grid, meter));
-        // Where nodes take no equal boxes, strips of the grid may be better.
+        // If the grid does not divide into equal boxes per node, strips may be better.
         if (problem.machine().slots_per_node() > 1 && !meter.is_exhausted())
             best.offer(grid::tile_grid(problem, *grid, meter));
         structured_value = best.value();
@@ -351,7 +351,7 @@ Placement no_slower_than_block(const Problem& problem, Placement found, Meter& m
     const double of_block = problem.time(block.slots());
     const double most = of_block * rounding;
     const double of_found = problem.time(found.slots());
-    // What the model cannot say for sure does not justify changing the order of short messages; fewer hop-bytes are.
+    // Gains within the model's error do not justify a new order for short messages; fewer hop-bytes do.
     const double gain = of_block > 0 ? 1 - of_found / of_block : 0;
     const auto hop_bytes = [&](const Placement& p) {
         return problem.for_hop_bytes().key(p.slots()).hop_bytes;

@@ -100,7 +100,7 @@ std::vector<Part> split_in_groups(const partition::WeightedGraph& graph,
     auto best = Evolution<UniformSpace>(space, graph, points, capacity, evolution, seed, threads)
                     .run_multilevel(make, meter);
     if (!best.parts.empty()) return std::move(best.parts);
-    // What does not fit even so is left to those who split on: a later split may even it out.
+    // Ranks that still do not fit are left to later splits, which may balance them.
     std::uint64_t work = 0;
     std::vector<Part> part_of = make(graph, 0, seed, work);
     meter.spend(work);

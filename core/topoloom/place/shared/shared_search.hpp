@@ -137,7 +137,7 @@ class SharedSearch {
         towards[mine.value] = here;
         near_.push_back(mine);
     }
-    /// What v, whose surroundings are gathered, costs on a part; to be compared with what it costs on others.
+    /// Cost of v on a part, to compare with its cost on other parts. Its surroundings must be gathered.
     [[nodiscard]] std::int64_t cost_at(Part part) const {
         if constexpr (requires { Space::uniform; }) return -towards_[part.value];
         std::int64_t sum = 0;

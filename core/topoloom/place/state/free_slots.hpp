@@ -23,7 +23,7 @@ class FreeSlots {
         std::uint64_t cost = std::numeric_limits<std::uint64_t>::max();
         std::uint64_t evaluated = 0;  // slots and parts looked at
     };
-    /// What draws a rank: slots by position, each with a weight, and maybe one that need not be allocated.
+    /// The partners that attract a rank: weighted slots by position, and optionally one that need not be allocated.
     struct Partners {
         std::span<const Position> positions;
         std::span<const std::uint64_t> weights;

@@ -21,7 +21,7 @@ class MigrationCost {
     /// `scale`: 2 for a search whose distances are those of both directions together. Refers to the problem.
     MigrationCost(const Problem& problem, std::int64_t scale);
 
-    /// Where a rank was, if that is known.
+    /// The old slot of a rank, if known.
     [[nodiscard]] std::optional<Slot> origin(Rank u) const {
         return problem_.migration() == nullptr ? std::nullopt : problem_.migration()->from[u.value];
     }

@@ -66,7 +66,7 @@ class TreeHalving {
         std::uint32_t partner = 0;  // cell of the other half's root
     };
     using Box = std::vector<Root>;  // by cell; empty: not yet known
-    /// What the nearest root of the other half costs together with the distance to it.
+    /// Cost of the nearest root of the other half plus the distance to it.
     struct Reach {
         double cost = std::numeric_limits<double>::infinity();
         std::uint32_t from = 0;

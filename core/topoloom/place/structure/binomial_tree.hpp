@@ -17,7 +17,7 @@ struct BinomialTree {
     std::vector<double> bytes;  // [j]: of an edge that joins two B_j, on average
 };
 
-/// What a symmetric graph is, if it is a binomial tree of at least eight ranks. O(ranks).
+/// Recognizes a symmetric graph that is a binomial tree of at least eight ranks. O(ranks).
 [[nodiscard]] std::optional<BinomialTree> find_binomial_tree(const CommGraph& symmetric);
 
 /// Halves the box of routers again and again, along the axes and with the roots that together cost the least hop-bytes: a

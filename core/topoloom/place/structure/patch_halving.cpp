@@ -157,7 +157,7 @@ class PatchHalving {
             std::size_t slots = 0;
             double capacity = 0;
         };
-        // Where there is one plane only, inside a node, every slot stands for one.
+        // If there is only one plane, inside a node, each slot counts as a plane.
         std::vector<Plane> planes(least == most ? slots.size() : most - least + 1);
         for (std::size_t i = 0; i < slots.size(); ++i) {
             Plane& plane = planes[least == most ? i : along(slots[i]) - least];

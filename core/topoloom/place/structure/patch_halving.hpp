@@ -18,7 +18,7 @@ struct Patches {
     [[nodiscard]] std::size_t count() const { return patch_of_cell.size(); }
 };
 
-/// Where the patch of every cell goes, as a position in the allocation. The box of cells and the slots are halved
+/// The position in the allocation for the patch of each cell. The box of cells and the slots are halved
 /// together, cells by load and slots by capacity, each between planes: on a torus or mesh the longest axis of the cells
 /// along the longest axis of the slots and so on, elsewhere always the longest. A cell goes to the middle of its part of
 /// the slots; several do where cutting on would only set them askew. O((cells + slots) log slots).

@@ -76,7 +76,7 @@ class BlocksOnRouters {
             if (candidate.folding.nests() && !best.done())
                 best.try_slots(slots_of(candidate, grid::Reflection::nested));
         }
-        // Where every attempt takes long, any folding will do: the alternatives rarely beat it.
+        // If every attempt takes long, any folding will do: the alternatives rarely beat it.
         return tries == fewest_tries && !candidates_.empty();
     }
 

@@ -57,13 +57,13 @@ class CombiningHypercube {
             if (is_exchange(round)) visit(Rank{std::size_t{1} << dimension(round)});
         }
     }
-    /// What a rank copies into the one message that it sends in a round.
+    /// The copies that a rank makes to form its one message of a round.
     [[nodiscard]] Copies copies(Rank rank, std::uint64_t round) const {
         Copies found;
         if (!is_direct(round)) each_peer(rank, round, true, [&](Rank to) { found = data(rank, to, round); });
         return found;
     }
-    /// What a rank has gathered goes to several others at once in the direct round.
+    /// In the direct round, a rank sends its gathered data to several others at once.
     [[nodiscard]] std::optional<Bytes> staged_bytes(Rank rank, std::uint64_t round) const {
         if (collective_.operation() != Operation::all_gather || !is_direct(round)) return std::nullopt;
         Bytes gathered;

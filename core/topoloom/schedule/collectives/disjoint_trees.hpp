@@ -69,7 +69,7 @@ class DisjointTrees {
         const std::uint64_t last = (round + 1) * trees_.count() - 1;
         return collective_.bytes_of(first) != collective_.bytes_of(last);
     }
-    /// What takes a step in a round, if there is such a piece.
+    /// The piece that takes a step in a round, if there is one.
     [[nodiscard]] std::uint64_t piece(const TreeStep& step, std::uint64_t round) const {
         const std::uint64_t start = downward() ? step.depth - 1 : trees_.height() - step.depth;
         return round < start ? collective_.pieces() : (round - start) * trees_.count() + step.tree;

@@ -71,7 +71,7 @@ class TwoTrees {
         const std::size_t own = label(child, tree);
         return own == tree_.root() ? 0 : position(tree_.parent(own), tree);
     }
-    /// What passes between a child and its parent in a round, if there is such a piece.
+    /// The piece that passes between a child and its parent in a round, if there is one.
     [[nodiscard]] std::uint64_t piece(std::size_t tree, std::size_t child_label, std::uint64_t round) const {
         const std::uint64_t level = tree_.level(child_label);
         const std::uint64_t start = downward() ? level : tree_.height() - level;

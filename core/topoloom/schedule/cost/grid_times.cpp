@@ -19,7 +19,7 @@ void check(const GridLinks& links, double bytes) {
     if (links.channels == 0) fail("a node needs 1 channel or more");
 }
 
-/// What a byte costs in a step along an axis: the slowest of the links that are in use at once.
+/// Time per byte of a step along an axis, on the slowest of the links in use at once.
 double slowest_link(const NodeMap& map, std::size_t axis, const GridLinks& links) {
     const std::uint64_t lines = cell_count(map.extents) / map.extents[axis];
     std::uint64_t inside = lines * (map.extents[axis] - 1);

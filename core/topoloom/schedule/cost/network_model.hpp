@@ -30,7 +30,7 @@ struct LinkFactors {
     std::int64_t most = std::numeric_limits<std::int64_t>::max();
 };
 
-/// What a message costs beside its line, in seconds and, where a name says so or in Greek, seconds per byte.
+/// Costs of a message besides its line, in seconds. Greek names and `per_byte` are in seconds per byte.
 struct MessageCosts {
     double latency = 0;                          // L: how much later than its turn one message alone arrives
     double send_cpu = 0, send_cpu_per_byte = 0;  // o_s: CPU of the sender

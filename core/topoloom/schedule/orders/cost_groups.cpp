@@ -143,7 +143,7 @@ class Splitter {
         std::iota(alone.begin(), alone.end(), 0U);
         std::optional<Parts> parts = find_parts(pairs, {alone, static_cast<std::uint32_t>(alone.size())});
         if (!parts) return {{}, 1};
-        // What was found may be groups in groups: the outermost are wanted.
+        // The groups found may be nested; keep the outermost.
         while (parts->count > 2) {
             std::optional<Parts> outer = find_parts(pairs, *parts);
             if (!outer) break;

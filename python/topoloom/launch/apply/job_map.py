@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a launcher would start each rank, by its own report."""
+"""The location at which a launcher would start each rank, by its own report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class JobMap(NamedTuple):
     hosts
         The host of each rank that it named.
     binding_errors
-        What is wrong with the binding of a rank, by rank.
+        Binding errors by rank.
     """
 
     launcher: str

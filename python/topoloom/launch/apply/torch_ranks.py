@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the ranks of a PyTorch job really are, from reports of its processes.
+"""The actual locations of a PyTorch job's ranks, from reports of its processes.
 
 `torch_report.py` runs in each Python process before its program and writes the reports.
 """

@@ -18,7 +18,7 @@ _MAX_LINES = 10
 
 @dataclass(frozen=True)
 class RankAffinity:
-    """Where a rank runs."""
+    """Location of a rank."""
 
     host: str  # name by which the host calls itself
     cpus: str  # its affinity mask, in the system's numbers: ``0-3,8``
@@ -31,7 +31,7 @@ class RankAffinity:
 
 @dataclass(frozen=True)
 class AffinityReport:
-    """Where the ranks of a program run, compared with a plan."""
+    """Locations of a program's ranks, compared with a plan."""
 
     #: The plan. Unless it binds, ranks may run on more CPUs than planned.
     placement: HostPlacement

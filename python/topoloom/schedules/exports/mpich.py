@@ -135,7 +135,7 @@ TABLE = {
     "scatter": _single_algorithm("Scatter", "binomial", "binomial"),
 }
 
-#: What MPICH uses instead of algorithms that split the vector of a predefined operator.
+#: MPICH's substitutes for algorithms that split the vector of a predefined operator.
 _SUBSTITUTES = {
     "Allreduce_intra_reduce_scatter_allgather": "Allreduce_intra_recursive_doubling",
     "Reduce_intra_reduce_scatter_gather": "Reduce_intra_binomial",

@@ -178,7 +178,7 @@ def measure_collective(
     launcher
         The launcher without a program: ``["mpirun", "-n", "4"]``.
     setting
-        What predicts times; None for no predictions.
+        Model that predicts times; None for no predictions.
     schedules
         Names of schedules; by default all that support the call, with the usual values
         of their options.

@@ -35,7 +35,7 @@ class Jobs(NamedTuple):
     hosts
         Names of hosts by node; empty if they are unknown.
     node
-        What is inside a node.
+        Structure of the inside of nodes.
     switches
         Names of switches; empty if they are unknown.
     """

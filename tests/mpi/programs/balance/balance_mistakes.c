@@ -99,7 +99,7 @@ static int try_exchange(const char* what) {
     return any ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
-/// What explained an earlier error of the same class does not explain one of MPI's own.
+/// The explanation of an earlier Topoloom error must not be reported for an MPI error of the same class.
 static void try_errors_of_mpi(void) {
     topoloom_plan* plan = NULL;
     const int ours = try_balance(MPI_COMM_WORLD, 5, (topoloom_balance_options){.stall_timeout = -1});

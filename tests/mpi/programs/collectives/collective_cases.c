@@ -183,7 +183,7 @@ static struct one draw_one(MPI_Comm comm) {
     return one;
 }
 
-// What MPI is called with, and what Topoloom is, in the same words.
+// The same argument lists for MPI and for Topoloom.
 #define ALL_TO_ALL IN, c->count, c->type, out, c->count, c->type
 #define ALL_TO_ALLV IN, c->give, c->give_at, c->type, out, c->take, c->take_at, c->type
 #define ALL_GATHER IN, c->count, c->type, out, c->count, c->type

@@ -32,7 +32,7 @@ static void collective(const char* name, MPI_Comm comm, int bytes, char* in, cha
 
 enum { MOST_RANKS = 64 };
 
-// What may be preloaded: it gives the messages sent and received so far, or those sent to each rank of the world.
+// From an optional preloaded library: the messages sent and received so far, or those sent to each rank of the world.
 static void (*counted)(long*, long*);
 static void (*sent_to)(long*);
 

@@ -279,7 +279,7 @@ static void run_cases(uint64_t seed, long cases) {
 
 // ---- many calls --------------------------------------------------------------------------------------------------
 
-/// What a rank sends differs from call to call, so that a message of another one would be noticed.
+/// A rank's data differ from call to call, so that a message of another call would be detected.
 static void call_often(long calls) {
     int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

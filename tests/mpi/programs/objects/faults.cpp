@@ -61,7 +61,7 @@ void say(const std::string& name, const std::string& text) {
     if (rank == 0) std::fputs((name + ": " + text + "\n").c_str(), stdout);
 }
 
-/// What it throws on both ranks.
+/// Prints what the call throws, on both ranks.
 template <typename Call>
 void both(const std::string& name, const Call& call) {
     std::string text = "nothing";
@@ -76,7 +76,7 @@ void both(const std::string& name, const Call& call) {
     say(name, std::to_string(all) + " threw " + text);
 }
 
-/// What run() throws, on any rank; then all run to the end.
+/// Prints what run() throws, on any rank; then all ranks run to the end.
 void run(const std::string& name, topoloom::Scheduler& scheduler) {
     for (bool goes_on = true; goes_on;) {
         try {

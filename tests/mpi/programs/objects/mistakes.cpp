@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
                 std::printf("caught: %s\n", error.what());
             }
         }
-        // What others have sent is still delivered.
+        // Messages from others are still delivered.
         cells[{1, 2}].send<&Plain::fail>(0);
         scheduler.run();
     }

@@ -11,7 +11,7 @@
 
 namespace {
 
-/// What an object has sent to another, or has had from it: how many, and the sum of their numbers.
+/// Messages that an object has sent to another or received from it: their count, and the sum of their numbers.
 struct Count {
     std::int64_t messages = 0, numbers = 0;
     void add(std::int64_t number) {

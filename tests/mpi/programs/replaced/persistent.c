@@ -174,7 +174,7 @@ static int truncated(void) {
     return any != 1;
 }
 
-/// What MPI says of a wrong root, count and operator, in one number.
+/// MPI's error classes for an invalid root, count and operator, combined in one number.
 static int wrong_ones(void) {
     int value = 0, sum = 0, status[3], classes = 0;
     MPI_Request request = MPI_REQUEST_NULL;

@@ -169,7 +169,7 @@ static int unseen(int calls, int count) {
     return wrong;
 }
 
-/// What MPI allows to free while a call is under way.
+/// Frees the handles that MPI allows to be freed during a call.
 static int freed(void) {
     int wrong = 0;
     for (int call = 0; call < 50; ++call) {
