@@ -13,7 +13,7 @@ def rank_correlation(
 ) -> float | None:
     """Correlate the ranks of values and of times (Spearman 1904).
 
-    Those within a hundredth of each other are the same: nobody would choose by less.
+    Those within a hundredth of each other count as equal: no user would choose by less.
     None if all values or all times are.
     """
     both = [classes(numbers, within) for numbers in (values, times)]

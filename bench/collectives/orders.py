@@ -26,7 +26,7 @@ RANKS = 1024
 SIZES = (64, 256, 1024)
 
 #: Fat trees and tori of the zoo that have 1,024 nodes, each with the model of its
-#: network; where none is measured, a message takes 2 us to start.
+#: network; if none is measured, a message takes 2 us to start.
 ASSUMED = "2 us"
 MACHINES = {
     "frontera": "hdr100",

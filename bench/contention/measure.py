@@ -56,7 +56,7 @@ class Run:
     byte_count
         Total bytes of all messages.
     congestion, time
-        Seconds; where there are rounds, the sum over them. No time is proven.
+        Seconds; where there are rounds, the sum over them. There is no bound on time.
     search_cpu
         CPU seconds on one thread.
     """

@@ -127,7 +127,7 @@ BENCHMARK(irregular_distances)
     ->UseRealTime()
     ->Iterations(1);
 
-/// The least of many short runs: what the work takes when nobody else has the core.
+/// Minimum of many short runs: the time of the work without other processes on the core.
 void min_of_all_machines(benchmark::internal::Benchmark* benchmark) {
     benchmark->ArgName("machine")
         ->DenseRange(0, std::ssize(machines) - 1)

@@ -58,7 +58,7 @@ class Recipe:
 
 @cache
 def recipes() -> str:
-    """Return a digest of what makes instances; others are made anew."""
+    """Return a digest of the inputs of instances; others are regenerated."""
     files = (Path(__file__), Path(graphs.__file__))
     return hashlib.sha256(b"".join(map(Path.read_bytes, files))).hexdigest()
 

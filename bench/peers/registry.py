@@ -88,7 +88,7 @@ class Registry:
         return True
 
     def save(self) -> None:
-        """Write the file anew, sorted; what another run wrote meanwhile is kept."""
+        """Rewrite the file, sorted; keep values that another run wrote meanwhile."""
         if self.file.exists():
             for known in Registry(self.file)._known.values():
                 self.offer(known)

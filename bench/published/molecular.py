@@ -70,6 +70,6 @@ def hop_bytes(graph: CommGraph, nodes: int, processes: int, mapper: str) -> int:
 
 
 def imbalance(graph: CommGraph, slots: int) -> float:
-    """Half the average load more; where that is little, the heaviest compute."""
+    """Half the average load more; if that is little, the heaviest compute."""
     load = np.asarray(graph.load)
     return max(0.5, float(1.1 * load.max() / (load.sum() / slots)) - 1)

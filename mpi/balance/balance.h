@@ -35,7 +35,7 @@ struct plan {
     int exchanges;  // started so far
     double stall_timeout;
     bool is_user_defined;   // by topoloom_plan_create: may contain cycles
-    bool reserve_capacity;  // all ranks guarantee capacity for received tasks beside all present ones
+    bool reserve_capacity;  // all ranks guarantee capacity for received tasks besides all present ones
 };
 
 // ---- comm_state.c ------------------------------------------------------------------------------------------------

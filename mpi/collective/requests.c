@@ -155,7 +155,7 @@ static void wait_active(topoloom_request request) {
         sched_yield();
     }
     advance_active_call(call, waiting);
-    (void)remove_complete_calls(process);  // no other is active, and nobody else waits for this one
+    (void)remove_complete_calls(process);  // no other is active, and no other thread waits for this one
 }
 
 int topoloom_test(topoloom_request* request, int* flag, MPI_Status* status) {

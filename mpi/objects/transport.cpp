@@ -338,7 +338,7 @@ void Transport::finish_wave(const Sums& sums) {
         is_open_ = false;
         limit_ = initial_limit_;
     } else if (sums[0] == sums[1] && has_unsent() && is_full(false)) {
-        limit_ *= 2;  // nothing is in flight, so nobody else can make space
+        limit_ *= 2;  // nothing is in flight, so no other rank can free space
     }
     sums_ = {};
     reported_children_ = 0;

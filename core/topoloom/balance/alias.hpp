@@ -16,7 +16,7 @@ enum class Remainder {
 };
 
 /// In the order given, ranks with a surplus serve the ranks with a deficit in full; one that has given so much that it
-/// falls below its share is served by the next. Nobody gives what it did not hold before, or receives from two;
+/// falls below its share is served by the next. No rank gives tasks that it did not hold before, or receives from two;
 /// at most ranks - 1 messages. O(ranks). Phantoms are tasks that make up for the remainder; the lowest ranks hold one each.
 /// Source: Sudheer 2012, ch. 5, alg. 1; after Walker's alias method (ACM TOMS 3, 1977).
 [[nodiscard]] Plan alias_plan(std::span<const std::int64_t> loads, Remainder remainder,

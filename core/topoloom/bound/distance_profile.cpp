@@ -18,7 +18,7 @@ namespace topoloom::bound {
 
 namespace {
 
-/// A run of alike slots on a node; where they are not at distance 0 from each other, those of one capacity.
+/// A run of alike slots on a node; if they are not at distance 0 from each other, those of one capacity.
 struct Site {
     std::uint32_t node;      // in the allocation
     std::uint32_t run;       // of the node

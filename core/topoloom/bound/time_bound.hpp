@@ -22,7 +22,7 @@ struct TimeBound {
 };
 
 /// Over the phases that the problem's graph is the sum of; none: it is one. `congestion` is a bound for that sum. The
-/// machine must give bandwidths. Where there are several phases, the budget goes to bounds on the congestion of each.
+/// machine must give bandwidths. If there are several phases, the budget goes to bounds on the congestion of each.
 /// Routes of large allocations, of more than 2 * 10^7 links in all, count as if they took no time.
 /// O(nodes^2 * (hops + log nodes) + edges * log degree) and what congestion_bound() takes.
 [[nodiscard]] TimeBound time_bound(const BoundProblem& problem, std::span<const CommGraph* const> phases,

@@ -47,7 +47,7 @@ struct Piece {
 };
 
 /// The pieces in flight. A piece is many transfers of the bus, each of which may take another ring: a further piece has
-/// room if all of its direction can be dealt to the rings anew.
+/// room if all of its direction can be reassigned to the rings.
 class Rings {
    public:
     Rings(const RingBus& bus, std::span<const BusMessage> messages, const BusTiming& timing)

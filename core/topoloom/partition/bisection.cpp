@@ -282,7 +282,7 @@ std::vector<Level> build_levels(const WeightedGraph& graph, std::span<const std:
     return levels;
 }
 
-/// Splits the graph anew from several starts and returns the best.
+/// Splits the graph from several new starts and returns the best.
 std::vector<char> split_anew(const WeightedGraph& graph, std::span<const std::int64_t> bias,
                              const Capacity& capacity, const BisectionOptions& options, Rng& rng,
                              std::uint64_t& work) {

@@ -65,7 +65,7 @@ class Evaluator::OnLinks final : public Evaluator::State {
    public:
     OnLinks(const Machine& machine, const MeasuredObjective& objective, std::span<const Slot> slot_of_rank)
         : is_soft_(objective.mix.of(ObjectiveKind::soft) > 0) {
-        // Those for searches leave out what time takes beside busy links and nodes.
+        // Those for searches leave out the parts of time other than busy links and nodes.
         if (objective.mix.of(ObjectiveKind::time) > 0) {
             loads_ = std::make_unique<ObjectiveLoads>(machine, objective, slot_of_rank);
         } else {

@@ -28,7 +28,7 @@ class ScheduleVerifier {
     /// Throws Error for a message that carries what its sender has not, or what its receiver has already, or other bytes
     /// than those of its blocks.
     void verify_round(std::uint64_t round, Transfer transfer, std::span<const TracedMessage> messages);
-    /// Throws Error if a rank has less than is promised, or, where it may not, anything else.
+    /// Throws Error if a rank has less than is promised, or if it has anything else that is not allowed.
     void finish() const;
 
    private:
@@ -47,7 +47,7 @@ class ScheduleVerifier {
                                    const char* what) const;
 
     Collective collective_;
-    std::vector<std::uint64_t> whole_;   // a block: whose shares there are, bit by bit; one where nobody adds
+    std::vector<std::uint64_t> whole_;   // a block: whose shares there are, bit by bit; one if no rank adds
     std::vector<std::uint64_t> shares_;  // by rank and block
 };
 

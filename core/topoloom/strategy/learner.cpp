@@ -70,7 +70,7 @@ ClassLearner* Learner::find_class(Operation operation, Bytes bytes, bool in_rank
     const std::string& first = strategy_->choose(operation, bytes, in_rank_order);
     std::vector<TimedSchedule> schedules = strategy_->timed_schedules(operation, bytes, in_rank_order);
     const auto at = std::ranges::find(schedules, &first, &TimedSchedule::text);
-    if (at == schedules.end()) return nullptr;  // of a decision table, and nobody else would try it
+    if (at == schedules.end()) return nullptr;  // of a decision table, and no other call would try it
     const auto index = static_cast<std::size_t>(at - schedules.begin());
     ClassLearner made(std::move(schedules), bytes, index, factors_near(key));
     return &classes_.emplace(key, std::move(made)).first->second;

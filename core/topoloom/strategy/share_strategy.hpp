@@ -8,7 +8,7 @@
 
 namespace topoloom {
 
-/// The strategy of a setting that somebody in this process still has, or a new one: where simulated ranks are threads of
+/// The strategy of a setting if it is still in use in this process, or a new one: where simulated ranks are threads of
 /// one process, they would each evaluate the same. From any thread. Throws Error as Strategy does.
 [[nodiscard]] std::shared_ptr<Strategy> share_strategy(Setting setting);
 

@@ -2,7 +2,7 @@
 """Public names of a package, loaded on first use, from the imports of its stub.
 
 The ``__init__.pyi`` next to a package's ``__init__.py`` is the only list of its public
-names. Type checkers read it, and so does Python when a name is first used.
+names. Type checkers read it, as does Python when a name is first used.
 """
 
 from __future__ import annotations

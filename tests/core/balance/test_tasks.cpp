@@ -32,7 +32,7 @@ TEST_CASE("greedy moves only the excess of a rank") {
     CHECK(balance_greedily(tasks) == present);
 }
 
-TEST_CASE("a plan moves those tasks whose neighbors are at the receiver") {
+TEST_CASE("a plan moves tasks whose neighbors are at the receiver") {
     // Ranks 0 and 1 have loads 4 and 2: one of four equal tasks moves, and only task 2 communicates with rank 1.
     const std::vector<double> loads(6, 1);
     const std::vector<Rank> present = ranks_of({0, 0, 0, 0, 1, 1});

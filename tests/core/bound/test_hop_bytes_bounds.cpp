@@ -235,7 +235,7 @@ TEST_CASE("assigning kinds equals assigning their members") {
         Error);
 }
 
-TEST_CASE("slots hold as many ranks as their capacity holds of the lightest") {
+TEST_CASE("slots hold at most as many ranks as fit if all are the lightest") {
     CHECK(max_ranks_on_slots(std::vector<std::int64_t>{5, 1, 3}, std::vector<std::int64_t>{0, 1, 4, 8, 9}) ==
           std::vector<std::uint32_t>{0, 1, 2, 2, 3});
 }

@@ -158,7 +158,7 @@ TEST_CASE("the plan parts of every balancer fit together and balance loads") {
     }
 }
 
-TEST_CASE("near ranks are chosen where slots are known") {
+TEST_CASE("near ranks are chosen if slots are known") {
     // Ranks 0 and 3 have too much, ranks 1 and 2 too little; rank 0 is next to rank 2, and 3 next to 1.
     Balancer balancer("transport", 4, "ring:8", {0, 5, 1, 4});
     REQUIRE(balancer.status == 0);

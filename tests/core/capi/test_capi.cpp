@@ -123,7 +123,7 @@ TEST_CASE("equal numbers in different groups are different groups") {
     CHECK(ProcessMap::from_groups(2, 0, {0, 0, 0, 1}).machine() == "tree:1+node:2,distance=16:16");
 }
 
-TEST_CASE("switches are dropped where a regular tree around them would be too large") {
+TEST_CASE("switches are dropped if a regular tree around them would be too large") {
     // Each level has one large group of 1000 switches, nodes or processes.
     Groups groups;
     for (std::int64_t i = 0; i < 1000; ++i) groups.insert(groups.end(), {i, 0, 0, 0});
@@ -140,13 +140,13 @@ TEST_CASE("processes of a described machine use its node numbers") {
     CHECK(ordered.gain.after == 40);
 }
 
-TEST_CASE("slots are divided where more processes run on a node than it has slots") {
+TEST_CASE("slots are divided if a node runs more processes than it has slots") {
     CHECK(ProcessMap::on_machine("torus:2", 1, {0, 0, 0, 1}).machine() == "torus:2+node:3");
     CHECK(ProcessMap::on_machine("torus:2+node:2:2,distance=1:8", 1, {0, 0, 0, 0, 0, 1}).machine() ==
           "torus:2+node:2:2:2,distance=0:1:8");
 }
 
-TEST_CASE("processes of a node are ordered by what they share inside") {
+TEST_CASE("processes of a node are ordered by the resources that they share") {
     // Cores 0 and 2 are in package 0, bound round-robin: processes 0 and 2 share it.
     const ProcessMap process_map =
         ProcessMap::on_machine("torus:1+node:2:2,distance=1:8", 2, {0, 0, 0, 1, 0, 0, 0, 1});

@@ -98,7 +98,7 @@ TEST_CASE("a free box in a busy machine is found") {
     CHECK(choose_nodes(graph, Allocation(machine, free), 60, fast).hop_bytes == total_bytes(graph));
 }
 
-TEST_CASE("whole nodes are chosen where they have several slots") {
+TEST_CASE("whole nodes are chosen if they have several slots") {
     const Machine machine = make_machine("torus:8x8x8+node:8");
     const CommGraph graph = halo({{8, false}, {8, false}, {8, false}}, StencilShape::star, Bytes{8});
     const Allocation ragged = rest(fragmented_allocation(machine, 256, 6, 3));

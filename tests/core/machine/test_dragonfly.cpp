@@ -246,7 +246,7 @@ TEST_CASE("routes of one global link visit their links in order") {
     }
 }
 
-TEST_CASE("ports lead where the arrangement says") {
+TEST_CASE("ports are connected according to the arrangement") {
     // By hand, 5 groups of 2 routers with 2 global links: group 1 reaches 0 2 3 4, 0 4 3 2, or with a port for itself.
     const auto routers_to = [](const std::string& arrangement) {
         const Machine machine =

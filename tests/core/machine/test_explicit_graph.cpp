@@ -168,7 +168,7 @@ TEST_CASE("routes avoid nodes that do not forward") {
     CHECK(stops(make_machine(text + ",forward=no"), Node{1}, Node{0}) == Stops{1, 3, 0});
 }
 
-TEST_CASE("links are named by what they join") {
+TEST_CASE("links are named by their endpoints") {
     const Machine machine = make_machine("graph:2+1:0-2,1-2");
     std::vector<std::string> names;
     with_topology(machine, [&](const auto& t) {

@@ -205,7 +205,7 @@ TEST_CASE("the average distance counts two links for every level that a pair cli
     CHECK(fat_tree("fattree:4:4:1").diameter() == 4);
 }
 
-TEST_CASE("links are named by the switches at their ends, and by the cable where there are several") {
+TEST_CASE("links are named by the switches at their ends, and by the cable if there are several") {
     const FatTree tree = fat_tree("fattree:2:2:2,up=1:2:2,parallel=1:1:2");
     std::vector<std::string> names;
     tree.route(Node{0}, Node{6}, [&](Link link, double) { names.push_back(tree.link_name(link)); });

@@ -199,7 +199,7 @@ TEST_CASE("coordinates that do not exist are refused") {
                          Error);
 }
 
-TEST_CASE("invalid texts are refused with the column and what is expected there") {
+TEST_CASE("errors in texts name the column and the expected token") {
     const std::vector<std::pair<std::string, std::string>> bad{
         {"", "expected a topology such as torus:8x8x8 at column 1"},
         {"torus", "expected numbers separated by 'x' at column 6"},

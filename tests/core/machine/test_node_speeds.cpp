@@ -61,7 +61,7 @@ TEST_CASE("the default hop weight is the least that does so") {
     CHECK(weight("hyperx:4,nodes=2+node:4,distance=5") == 5);
     CHECK(weight("torus:4,nodes=2,hosts=free+node:4,distance=5") == 1);
     CHECK(weight("torus:4+node:4,distance=5:1") == 1);
-    CHECK(weight("graph:4:0-2,2-1,1-3,3-0+node:4,distance=3") == 6);  // nobody next to the next by number
+    CHECK(weight("graph:4:0-2,2-1,1-3,3-0+node:4,distance=3") == 6);  // no rank next to the next by number
     CHECK(weight("graph:2+2:0-2,1-3,2-3,forward=no+node:4,distance=3") == 3);
     CHECK(weight("torus:8+down:1,3,5+node:4,distance=3") == 6);
     CHECK(weight("dragonfly:5x4,hosts=free+down:0,1+node:4,distance=3") == 6);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rail-optimized GPU clusters: who meets whom where, and the loads of all-to-all in closed form.
+// Rail-optimized GPU clusters: the links that pairs share, and the loads of all-to-all in closed form.
 #include <map>
 #include <string>
 #include <utility>
@@ -127,7 +127,7 @@ TEST_CASE("NVLinks, rails and spines have bandwidths and latencies of their own"
     });
 }
 
-TEST_CASE("a link counts in distances by how much slower than NVLink it is, where bandwidths are known") {
+TEST_CASE("a link counts in distances by its slowdown over NVLink, if bandwidths are known") {
     const auto distances = [](const std::string& text) {
         // To the own domain, another in the unit, there another rail, another unit, there another rail.
         const Machine machine = make_machine("rails:4:2:2," + text);

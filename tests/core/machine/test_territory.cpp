@@ -119,7 +119,7 @@ TEST_CASE("nodes on one switch are joined, nodes on different ones are not") {
     CHECK(components(star, {0, 3}) == 1);
     const Machine three = make_machine("graph:6+4:0-6,1-6,2-7,3-7,4-8,5-8,6-9,7-9,8-9,forward=no");
     CHECK(components(three, {0, 1, 2}) == 2);
-    CHECK(components(three, {0, 1, 2, 4}) == 1);  // nobody else gets to the upper switch but through theirs
+    CHECK(components(three, {0, 1, 2, 4}) == 1);  // all others reach the upper switch only through theirs
 }
 
 TEST_CASE("switches that are neighbors join their nodes, as routers do") {

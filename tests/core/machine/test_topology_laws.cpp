@@ -25,7 +25,7 @@ bool has_shortest_routes(const Machine& machine) {
            !mentions(machine, clockwise_ring().c_str());
 }
 bool same_both_ways(const Machine& machine) {
-    // Other NVLinks lead there than back; where one is down, the way there alone is shorter.
+    // Other NVLinks lead there than back; if one is down, the way there alone is shorter.
     const bool half_around = is_a(machine, "rails:") && mentions(machine, "+down:");
     return !mentions(machine, ">") && !half_around && !mentions(machine, clockwise_ring().c_str());
 }
@@ -120,7 +120,7 @@ TEST_CASE("the shares of the links on a route sum to its hops, to more on detour
     });
 }
 
-TEST_CASE("routes join up: what enters a vertex leaves it, except at the ends") {
+TEST_CASE("routes conserve flow: traffic that enters a vertex leaves it, except at the ends") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         for_each_pair(machine, [&](Node a, Node b) {
             std::map<std::uint32_t, double> surplus;
@@ -206,7 +206,7 @@ TEST_CASE("a distance is that of the geometry plus host links, and hops without 
     });
 }
 
-TEST_CASE("distances are the same in both directions where links are") {
+TEST_CASE("distances are symmetric if links are") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         if (!same_both_ways(machine)) return;
         for_each_pair(machine, [&](Node a, Node b) {

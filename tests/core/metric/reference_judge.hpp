@@ -37,7 +37,7 @@ inline std::vector<SlowMessage> all_pairs(const topoloom::CommGraph& graph) {
     return pairs;
 }
 
-/// The share of a message from a to b that each link carries; where routing adapts, with this part on minimal routes.
+/// The share of a message from a to b that each link carries; if routing adapts, with this part on minimal routes.
 inline std::map<std::uint32_t, double> shares(const topoloom::Machine& machine, topoloom::Node a,
                                               topoloom::Node b, std::optional<double> minimal_share) {
     std::map<std::uint32_t, double> on_link;

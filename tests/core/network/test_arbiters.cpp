@@ -109,7 +109,7 @@ TEST_CASE("more iterations of iSLIP never match less per cycle") {
 
 // Karol, Hluchyj, Morgan 1987 for one queue: 0.6 with 16 inputs. McKeown 1999 for queues by output: 1, where a packet needs no
 // virtual channel first; here those of a queue ask for one in between, and one iteration does not make up for that.
-TEST_CASE("virtual output queues pass the full load where a single queue passes three fifths") {
+TEST_CASE("virtual output queues pass the full load, a single queue three fifths") {
     const SwitchOptions fifo{.vcs = 1, .buffer = 64, .routing = 0};
     CHECK(throughput(fifo) == doctest::Approx(0.602).epsilon(0.03));
     SwitchOptions voq{.vcs = 1, .buffer = 16, .routing = 0, .queues = InputQueues::by_output};

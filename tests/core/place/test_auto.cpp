@@ -210,7 +210,7 @@ TEST_CASE("remapping is never worse than staying or than moving at no cost") {
     }
 }
 
-TEST_CASE("migration cost counts where the pattern alone has a known optimum") {
+TEST_CASE("migration cost counts even if the pattern alone has a known optimum") {
     const std::array<GridAxis, 2> square{{{4, true}, {4, true}}};
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);

@@ -73,7 +73,7 @@ TEST_CASE("zero ranks, or too many for unshared slots, are refused") {
     CHECK(refusal(ring(9, Bytes{1}), 4, {.imbalance = 0}).empty());
 }
 
-TEST_CASE("a negative or NaN imbalance is refused, even where it is not used") {
+TEST_CASE("a negative or NaN imbalance is refused, even if it is unused") {
     for (const std::size_t ranks : {2U, 9U}) {
         const CommGraph graph = ring(ranks, Bytes{1});
         CHECK(refusal(graph, 4, {.imbalance = -0.01}) ==

@@ -52,7 +52,7 @@ TEST_CASE("hops of stencils equal those of Bhatele and Kale, tables 4 and 5") {
     CHECK(hops("torus:8x16x16", small, published + "grid=32x512;boxes=8x256)") == 25'600);
     CHECK(hops("torus:8x8x8", large, "round-robin") == 149'504);
     CHECK(hops("torus:8x8x8", small, "hashed(grid=32x512)", 3.0) == 298'736);
-    // Planes of z with y inside, where the extents differ
+    // Planes of z with y inside if the extents differ
     const std::string planes = "fold(reflect=no;onto=x+zy;";
     CHECK(hops("torus:8x8x16", large, planes + "grid=64x1024)") == 34'816);
     CHECK(hops("torus:8x8x16", small, planes + "grid=32x512)") == 17'408);
@@ -110,7 +110,7 @@ TEST_CASE("the option onto lists the axes of a grid, slowest first") {
     }
 }
 
-TEST_CASE("onto is refused where it does not name every axis once, or does not fit") {
+TEST_CASE("onto is refused if it does not name every axis once, or does not fit") {
     const CommGraph graph = grid_of({16, 16}, true);
     const auto fails = [&](const std::string& onto, const std::string& message,
                            const std::string& machine = "torus:2x4x4") {

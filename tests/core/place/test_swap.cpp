@@ -54,7 +54,7 @@ TEST_CASE("after swap no exchange of two communicating ranks and no move to a fr
     }
 }
 
-TEST_CASE("searches by gain terminate where distances there and back differ, on any number of slots") {
+TEST_CASE("searches by gain terminate with asymmetric distances, on any number of slots") {
     // More slots than have a table of their distances.
     constexpr std::uint32_t nodes = 2060;
     std::string text = "graph:" + std::to_string(nodes) + ":";

@@ -117,7 +117,7 @@ TEST_CASE("the optimum of nug12, 578, is found and proven") {
     CHECK(nugent_12().value(found.position_of_rank) == 578);
 }
 
-TEST_CASE("an interrupted search reports what it has proven") {
+TEST_CASE("an interrupted search reports its proven bound") {
     const qap::QuadraticAssignment problem = nugent_12();
     std::int64_t before = 0;
     for (const std::uint64_t work : {1, 1'000, 10'000, 100'000}) {

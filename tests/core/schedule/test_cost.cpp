@@ -96,7 +96,7 @@ TEST_CASE("every round that waits for the previous one adds a latency, others no
     }
 }
 
-TEST_CASE("under a placement, rounds cost what phases of a pattern cost") {
+TEST_CASE("under a placement, rounds cost the same as phases of a pattern") {
     Rng rng(3);
     for (const std::string network :
          {"torus:4x4x3,bandwidth=2GB/s,latency=1us", "fattree:4:4:4", "dragonfly:3x4,nodes=4"}) {

@@ -119,7 +119,7 @@ TEST_CASE("on fat trees with missing nodes, exchanges of seats share no link, wh
     }
 }
 
-TEST_CASE("fitted schedules are offered where plain ones are slower, and for shuffled ranks") {
+TEST_CASE("fitted schedules are offered if plain ones are slower, and for shuffled ranks") {
     const Machine tree = make_machine("fattree:4:4");
     std::vector<Node> nodes = first_nodes(16);
     CHECK(fitted_schedules(tree, nodes).empty());

@@ -124,7 +124,7 @@ def real_slurm(
             for host, command in _daemons(home, names):
                 log = stack.enter_context((home / "daemons.log").open("a"))
                 daemon = subprocess.Popen(
-                    # They end, too, where this process is killed.
+                    # They also end if this process is killed.
                     ["setpriv", "--pdeathsig", "TERM", *_on(network, host, command)],
                     env=environment,
                     stdin=subprocess.DEVNULL,

@@ -64,7 +64,7 @@ def test_a_larger_count_on_one_rank_blocks_no_other_rank(mpi: Mpi, ranks: int) -
     for schedule, operation, none, truncated, another, wrong in lines:
         where = f"{operation} by {schedule}"
         assert int(none) + int(truncated) == FORMS * ranks * ranks, where
-        # Each mistake is seen by somebody, unless only the root's count matters.
+        # At least one rank sees each mistake, unless only the root's count matters.
         rooted = operation in ("bcast", "reduce", "gather", "scatter")
         assert int(truncated) >= (FORMS if rooted else FORMS * ranks), where
         assert (another, wrong) == ("0", "0"), where

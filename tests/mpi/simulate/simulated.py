@@ -10,7 +10,7 @@ from topoloom.simulate.simgrid import simulate
 
 RATE, LATENCY, SIZE = 1e9, 1e-6, 10**6
 LINKS = "bandwidth=1GB/s,latency=1us"
-#: Messages cost nothing beside their bytes and the latencies of links.
+#: Messages cost nothing besides their bytes and the latencies of links.
 FREE = "+node:1,startup=0us,latency=0us"
 NODE = "startup=2us,latency=3us,memory=4GB/s,memory-startup=1us"
 CLOSE = 1e-5

@@ -89,7 +89,7 @@ def test_a_distant_flow_gets_an_equal_share_of_a_link(
 
 
 def test_settings_of_simgrid_can_be_changed() -> None:
-    """Here the reverse route carries 5 %, although nobody sends there."""
+    """Here the reverse route carries 5 %, although no rank sends there."""
     machine = Machine(f"torus:8,bandwidth=1GB/s{FREE}")
     settings = [each for each in smpi.SETTINGS if "crosstraffic" not in each]
     one, both = graph(8, [(0, 1)]), graph(8, [(0, 1), (1, 0)])

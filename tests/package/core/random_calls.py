@@ -134,7 +134,7 @@ def shown(function: Function, args: list[Any], names: dict[str, Any]) -> str:
 
 def run(calls: int, seed: int, only: str | None = None) -> int:
     """Make this many calls; print failures, and count other outcomes."""
-    warnings.simplefilter("ignore")  # nanobind's of objects that nobody initialized
+    warnings.simplefilter("ignore")  # nanobind's error for uninitialized objects
     functions = [f for f in public_functions() if only in (None, f.name)]
     source = ArgumentSource(seed)
     missing = {f.owner for f in functions if f.owner} - source.pools.keys()

@@ -170,7 +170,7 @@ def test_a_many_to_many_costs_at_most_the_value_of_its_equations() -> None:
 
 
 def test_only_combined_blocks_cost_overhead() -> None:
-    """A rank that sends one message per round copies before it; others meanwhile."""
+    """A rank with one message per round copies before sending, others concurrently."""
     dear = model_of(gamma=GAMMA, combine=2.5e-6)
     for ranks in (8, 64, 256):
         rounds = math.log2(ranks)

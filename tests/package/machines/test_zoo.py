@@ -338,7 +338,7 @@ def test_tori_and_meshes_have_the_figures_of_the_textbook(name: str) -> None:
 
 
 def test_hopper_is_cut_across_z_and_titan_across_y() -> None:
-    """Half the bandwidth in y decides where there are as many routers along it."""
+    """Half the bandwidth in y decides if it has equally many routers."""
     hopper = machine_facts(load_machine("hopper"))["bisection"]
     assert hopper["links"] == 4 * 17 * 8
     titan = machine_facts(load_machine("titan"))["bisection"]

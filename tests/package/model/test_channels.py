@@ -117,7 +117,7 @@ def test_one_outlier_changes_little(channels: int, factor: float) -> None:
         assert abs(found - channels) <= 1
 
 
-#: Numbers of pairs that somebody measures.
+#: Numbers of pairs that benchmarks measure.
 COUNTS = {"all": range(1, 41), "powers of two": (1, 2, 4, 8, 16, 32, 64)}
 
 

@@ -47,7 +47,7 @@ def wait_for_compiler(compiler: Path, *builders: subprocess.Popen[str]) -> int:
     while any(each.poll() is None for each in builders):
         try:
             return os.open(compiler.parent / "gate", os.O_WRONLY | os.O_NONBLOCK)
-        except OSError:  # nobody reads it yet
+        except OSError:  # no reader yet
             time.sleep(0.01)
     pytest.fail("no process compiles")
 

@@ -114,7 +114,7 @@ def draw_case(rng: Random, kind: str) -> Case:
 
 
 def host_of(kind: str, machine: Machine) -> int:
-    """Count the nodes of a host: GPUs of an NVLink domain, or as many as it says."""
+    """Count the nodes of a host: GPUs of an NVLink domain, or its stated number."""
     if kind != "rails":
         return 1
     match = re.search(r",host=([0-9]+)", machine.text)

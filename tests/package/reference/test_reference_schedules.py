@@ -155,7 +155,7 @@ def play(
 def block_sizes(
     operation: str, ranks: int, size: int, wanted: dict[tuple[int, int], int]
 ) -> dict[int, int]:
-    """Give the bytes of every block, where the operation names the blocks."""
+    """Give the bytes of every block if the operation names the blocks."""
     if operation == "many-to-many":
         return {a * ranks + b: bytes_ for (a, b), bytes_ in wanted.items()}
     if operation == "many-to-many-multicast":
@@ -190,7 +190,7 @@ def cut_sizes(
 def take(
     operation: str, held: Held, arriving: list[tuple[int, int, frozenset[int]]]
 ) -> None:
-    """Add what comes to what is there; nobody's part may be added twice."""
+    """Add received parts; no rank's part may be added twice."""
     for rank, block, parts in arriving:
         there = held[rank].get(block, frozenset())
         doubled = there & parts

@@ -31,7 +31,7 @@ def xml_of(call: Call, schedule: str) -> str:
 
 
 def expected(call: Call, me: int, chunks: int) -> list[frozenset[Share]]:
-    """Say what a GPU must have at last, chunk by chunk."""
+    """List the final contents of a GPU's buffer, chunk by chunk."""
     operation, ranks = call.operation, call.ranks
     if operation == "all-gather":
         each = chunks // ranks

@@ -107,7 +107,7 @@ class OwnerImprovement {
             looks_ += static_cast<std::int64_t>(held_[from.value].size());
             for (const std::size_t goes : held_[from.value]) {
                 consider(changed(from, to, goes, nothing));
-                // The one that evens out both ranks best, and those beside it.
+                // The candidate that balances both ranks best, and its neighbors.
                 const double wanted = load(goes) - (now - load_[to.value]) / 2;
                 auto at = std::ranges::lower_bound(list, wanted, {},
                                                    [&](std::size_t other) { return load(other); });

@@ -22,7 +22,7 @@ struct TaskMeasures {
 };
 
 /// What repartition() minimizes: bytes that tasks of different ranks send in all periods, plus migrated bytes. On a
-/// machine both count times the distance and a sixteenth, which is what a byte costs inside a node.
+/// machine both count times the distance and a sixteenth, the cost of a byte inside a node.
 [[nodiscard]] double task_cost(const Tasks& tasks, std::span<const Rank> owners);
 
 [[nodiscard]] TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners);

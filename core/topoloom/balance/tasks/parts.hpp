@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// Between ranks: the distance of their slots and a sixteenth, which is what a byte costs inside a node; without a machine 1.
+/// Between ranks: the distance of their slots and a sixteenth, the cost of a byte inside a node; without a machine 1.
 class RankDistance {
    public:
     explicit RankDistance(const Tasks& tasks);

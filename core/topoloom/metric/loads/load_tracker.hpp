@@ -11,7 +11,8 @@
 
 namespace topoloom {
 
-/// A common interface, so that searches are compiled once. A virtual call is negligible beside the routes of a rank.
+/// A common interface, so that searches are compiled once. A virtual call is negligible compared with the routes of a
+/// rank.
 class LoadTracker {
    public:
     LoadTracker() = default;

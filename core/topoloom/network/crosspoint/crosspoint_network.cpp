@@ -155,8 +155,8 @@ void CrosspointNetwork::number_ports() {
         if (!fabric_.channel(channel).is_exit()) flits_room_ += std::uint64_t{room_} * longest_packet_;
 }
 
-/// Inputs are dealt to the units below the root, as many to each; where one has them all, that one is enough. What comes from
-/// one branch only needs none.
+/// Inputs are dealt to the units below the root, as many to each; if one has them all, that one is enough. What comes
+/// from one branch only needs none.
 void CrosspointNetwork::set_combiners(TreeVertex& vertex) {
     const auto inputs = static_cast<std::uint32_t>(fabric_.into(vertex.router).size());
     const std::uint32_t first = fabric_.first_input(vertex.router), leaves = std::max(combine_.units - 1, 1U);

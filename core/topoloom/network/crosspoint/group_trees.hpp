@@ -20,7 +20,7 @@ struct TreeBranch {
     std::uint32_t next = no_index;    // vertex there; none: a member
     std::uint32_t back = 0;           // its branch to here
     Node member = Node::none;         // behind this branch
-    std::uint32_t window = no_index;  // of `out`, where the group has windows of its own
+    std::uint32_t window = no_index;  // of `out`, if the group has its own windows
     std::uint32_t combiner = 0;       // that waits for what comes from here
     std::uint64_t combined = 0;       // packets from here so far
 };
@@ -44,7 +44,7 @@ struct Combiner {
 struct TreeVertex {
     std::uint32_t group = 0;
     std::uint32_t router = 0;
-    std::uint32_t lane = no_index;  // of the router's queues, where the group has windows of its own
+    std::uint32_t lane = no_index;  // of the router's queues, if the group has its own windows
     std::uint32_t up = no_index;    // the branch that results leave by; none: they turn round here
     std::vector<TreeBranch> branches{};
     std::vector<Combiner> combiners{};

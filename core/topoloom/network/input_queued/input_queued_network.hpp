@@ -218,7 +218,7 @@ class InputQueuedNetwork final : public PacketNetwork {
     DelayLines<Flit> moving_;
     DelayLines<std::uint8_t> returning_;  // 1 + the virtual channel of a credit
     DelayLines<std::uint8_t>
-        arrivals_;  // [router, then exit]: whether something arrives; the last one is nobody
+        arrivals_;  // [router, then exit]: whether something arrives; the last entry is the null receiver
     std::vector<std::uint32_t> next_router_;      // [output]: or exit, as `coming_` counts them
     std::vector<std::uint32_t> credited_router_;  // [input]: that gets its credits
     std::vector<Input> inputs_;

@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t cycles_between_looks = 64;
 constexpr std::uint64_t cycles_between_starts = 4096;
 
-/// Routers and exits, and nobody: what credits of entries are announced to.
+/// The receivers of credits: routers, exits, and a null receiver for entries.
 std::size_t receiver_count(const Fabric& fabric) {
     return fabric.router_count() + fabric.channel_count() - fabric.input_count() + 1;
 }

@@ -44,8 +44,8 @@ class OperationGraph {
         bool on_start;
     };
 
-    /// The operations of rank 0 come first. `match` is found. Throws Error for messages that nobody receives or sends, sizes
-    /// that differ, and operations that wait for each other in a circle, which it names.
+    /// The operations of rank 0 come first. `match` is found. Throws Error for messages that no rank receives or sends,
+    /// sizes that differ, and operations that wait for each other in a circle, which it names.
     OperationGraph(std::size_t ranks, std::vector<RankOperation> operations,
                    std::span<const Dependence> order);
 

@@ -10,9 +10,9 @@
 
 namespace topoloom {
 
-/// A step is a round; where all wait for each other after one, rounds of empty messages follow it, as a dissemination barrier
-/// has them (D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier Synchronization, International Journal of Parallel
-/// Programming 17, 1988).
+/// A step is a round; if all wait for each other after one, rounds of empty messages follow it, as a dissemination
+/// barrier has them (D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier Synchronization, International
+/// Journal of Parallel Programming 17, 1988).
 class ScheduleProgram final : public Program {
    public:
     /// Keeps references to the schedule.

@@ -12,7 +12,7 @@ namespace topoloom {
 
 /// Ranks are uniform random points, numbered in the order drawn, so neighbors have unrelated numbers. Points
 /// closer than a radius send `bytes` to each other; the radius is the one that gives `average_degree` on
-/// average, the border of the square taken into account. O(n degree) time and O(n) memory beside the graph.
+/// average, the border of the square taken into account. O(n degree) time and O(n) memory besides the graph.
 /// Throws Error for n = 0, 2^31 or more ranks, bytes < 0, and a degree that is not within 0 and 0.97 (n - 1).
 /// Source: M. Penrose, Random Geometric Graphs, Oxford University Press, 2003.
 [[nodiscard]] CommGraph random_geometric(std::size_t rank_count, Bytes bytes, std::uint64_t seed,

@@ -28,7 +28,7 @@ enum class StencilShape {
 /// Every rank sends `bytes` in one message to each of its neighbors. Ranks are numbered row-major: the last
 /// axis is the fastest, as in MPI_Cart_create. On a short periodic axis several neighbors are one rank:
 /// messages to the same rank are summed (extent 2) and those to oneself dropped (extent 1). O(edges), no
-/// memory beside the graph. Throws Error for no axes, an extent of 0, 2^31 or more ranks, more than 32 axes
+/// memory besides the graph. Throws Error for no axes, an extent of 0, 2^31 or more ranks, more than 32 axes
 /// (10 for a box), or bytes < 0. Source: A. Bhatele, L. V. Kale, Benefits of Topology Aware Mapping for Mesh
 /// Interconnects, PPL 18(4), 2008, sec. 3.
 [[nodiscard]] CommGraph stencil(std::span<const GridAxis> grid, StencilShape shape, Bytes bytes);

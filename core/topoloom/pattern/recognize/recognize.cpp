@@ -10,7 +10,7 @@ namespace {
 
 /// Properties derived from the degrees alone.
 struct Degrees {
-    std::uint32_t corner = 0;  // a rank of least degree; where axes end, it is one of the grid's corners
+    std::uint32_t corner = 0;  // a rank of least degree; on open axes, one of the grid's corners
     std::uint64_t least = 0;
     std::uint64_t most = 0;
 };

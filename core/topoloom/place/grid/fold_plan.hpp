@@ -23,7 +23,7 @@ struct FoldProblem {
     const RankGrid& grid;
     const SlotGrid& slots;
     std::uint32_t hop_weight;
-    std::uint32_t to_routers;  // cost of messages between routers beside hops: host links
+    std::uint32_t to_routers;  // cost of messages between routers besides hops: host links
     bool reflect;
     Extents boxes;     // if they are given; else any, one for every slot
     AxisMapping onto;  // if they are given; else whichever are best

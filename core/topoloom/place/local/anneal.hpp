@@ -14,7 +14,7 @@ namespace topoloom::local {
 /// the best placement seen. The more sweeps, the more heat pays: about 200 for 300 sweeps, 1000 from 3,000 on; from a
 /// start that is better than greedy constructors make, less. A proposal costs O(degree of the two). Work counts
 /// proposals of all chains. With sweeps=0 the temperature follows the share of the budget that is used up, so the
-/// result is the same each time under a budget of work, not of seconds. Memory, beside a copy of the graph of 8 bytes
+/// result is the same each time under a budget of work, not of seconds. Memory, besides a copy of the graph of 8 bytes
 /// per edge: 96 bytes per slot for lists of near slots, about 60 per rank and chain. More than 20,000 ranks are
 /// annealed by regions.
 [[nodiscard]] Placement improve_by_annealing(const Problem& problem, Placement start, Meter& meter,

@@ -108,7 +108,7 @@ class SpaceWalker : public AnnealWalker {
     }
 
    private:
-    /// Put u on the slot `to`, where v is: another rank, nobody, or u itself.
+    /// Put u on the slot `to`, where v is: another rank, none, or u itself.
     struct Proposal {
         Rank u;
         Rank v;

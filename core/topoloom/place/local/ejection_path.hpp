@@ -14,7 +14,7 @@ namespace topoloom::local {
 /// Slots are named by their position in the allocation. The last one ejected is where the first rank was.
 class EjectionPath {
    public:
-    /// A rank on a new slot; whoever was there, or nobody, is where the rank was.
+    /// Moves a rank to a new slot; the rank that was there, if any, takes its old one.
     struct Step {
         Rank rank;
         Rank ejected;

@@ -227,7 +227,7 @@ class WalkerFactory {
                                                                       Rng rng) const = 0;
 };
 
-/// Each round divides the ranks anew. The regions of a round are annealed a few at a time, side by side; each sees the
+/// Each round repartitions the ranks. The regions of a round are annealed a few at a time, side by side; each sees the
 /// others as they were before those few.
 template <class Graph>
 class RegionAnnealing {
@@ -272,7 +272,7 @@ class RegionAnnealing {
 
    private:
     using Region = RegionState<Graph>;
-    static constexpr std::uint32_t max_sweeps = 32;  // before the ranks are divided anew
+    static constexpr std::uint32_t max_sweeps = 32;  // before the ranks are repartitioned
     static constexpr std::uint32_t min_rounds = 4;
     static constexpr std::uint32_t sweeps_without_budget = 100;
     static constexpr double share_for_cooling = 0.9;  // of a budget; swap comes after

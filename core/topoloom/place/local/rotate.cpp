@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cyclic exchanges of a few ranks, where no pair exchange helps.
+// Cyclic exchanges of a few ranks, for placements that no pair exchange improves.
 #include <cstdint>
 #include <limits>
 #include <span>

@@ -61,7 +61,7 @@ void check_occupancy(const Problem& problem, const std::vector<Stage>& stages) {
     }
 }
 
-/// Searches treat distances as symmetric; where given routes are not, only the true value decides.
+/// Searches treat distances as symmetric; if given routes are not, only the true value decides.
 bool is_no_worse(const Problem& problem, SearchObjective objective, const Placement& placement,
                  const Placement& than) {
     switch (objective) {

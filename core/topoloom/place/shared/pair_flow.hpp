@@ -17,7 +17,7 @@
 
 namespace topoloom::shared {
 
-/// Takes the vertices near the border of two parts and divides them anew between the two, with the fewest hop-bytes of
+/// Takes the vertices near the border of two parts and redistributes them between the two, with the fewest hop-bytes of
 /// all ways to do so; what lies outside pulls by its distance (Sanders, Schulz, ESA 2011, section 4: corridor, adaptive
 /// size, most balanced of the minimum cuts; here on hop-bytes).
 template <class Space>

@@ -13,7 +13,7 @@
 
 namespace topoloom::shared {
 
-/// Slots are named by their position. From a table where there are few; else at the cost of one call each. Refers to the
+/// Slots are named by their position. From a table if there are few; else at the cost of one call each. Refers to the
 /// allocation.
 class SlotDistances {
    public:

@@ -35,7 +35,7 @@ struct RankGrid {
 };
 
 /// With `extents` the ranks are numbered row-major in them; without, they are in the grid of the problem's pattern().
-/// Throws Error, for `mapper`, where the extents hold another number of ranks, naming extents close by that fit, and
+/// Throws Error, for `mapper`, if the extents hold another number of ranks, naming extents close by that fit, and
 /// where no grid is recognized. O(edges).
 [[nodiscard]] RankGrid rank_grid(const Problem& problem, const Extents& extents, std::string_view mapper);
 

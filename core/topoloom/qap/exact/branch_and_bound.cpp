@@ -22,7 +22,7 @@ double costs_bytes(std::size_t ranks, std::size_t slots) {
 }
 
 /// Subtrees one after the other, each from the best placement of those before: that is what counts, and all that is
-/// counted. Meanwhile the other threads go ahead from the best one so far; where a subtree before theirs finds a better
+/// counted. Meanwhile the other threads go ahead from the best one so far; if a subtree before theirs finds a better
 /// one, they restart.
 class ParallelSearch {
    public:

@@ -10,10 +10,11 @@
 
 namespace topoloom {
 
-/// A binomial tree with distances of a third less. Positions count from the root; where their number is not a power of two,
-/// every other one of the first is extra, a leaf below its neighbor. Downward, from the last step of the ring to the first,
-/// who has data sends them to its partner: all, or those of the partner's subtree, which are neighbors on the ring. Extra
-/// ones come last. Upward the rounds run backwards. Source: as BineRing; extra ranks as MPICH folds them.
+/// A binomial tree with distances of a third less. Positions count from the root; if their number is not a power of
+/// two, every other one of the first is extra, a leaf below its neighbor. Downward, from the last step of the ring to
+/// the first, who has data sends them to its partner: all, or those of the partner's subtree, which are neighbors on
+/// the ring. Extra ones come last. Upward the rounds run backwards. Source: as BineRing; extra ranks as MPICH folds
+/// them.
 class BineTree {
    public:
     explicit BineTree(Collective collective)

@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-/// Positions count from the root. In every round each position hands on what it got in the round before: away from the
+/// Positions count from the root. In every round each position forwards the data of the previous round: away from the
 /// root for broadcast and scatter, where the farthest goes first, and towards it for reduce and gather.
 class Chain {
    public:

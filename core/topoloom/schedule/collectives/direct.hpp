@@ -13,7 +13,7 @@
 namespace topoloom {
 
 /// cyclic    in round i rank r sends to r + i + 1
-/// pairwise  in round i ranks r and r xor i + 1 exchange; where the number of ranks is not a power of two, some have no
+/// pairwise  in round i ranks r and r xor i + 1 exchange; if the number of ranks is not a power of two, some have no
 /// partner
 /// at_once   one round: every rank sends to the ranks from the opposite one on, which is r + P / 2, and waits for nothing
 /// between. Begun with r + 1, it takes up to 8 % longer in SimGrid (docs/reference/benchmarks/collectives.md).
@@ -59,7 +59,7 @@ class Direct {
         visit((personal ? std::uint64_t{from.value} * collective_.ranks() : 0) + to.value);
     }
     /// The partner of the rank that lacks the highest bit is that bit, which is a rank. Where blocks differ, anyone may have
-    /// a long one to send; where seats are empty, anyone may have nobody to send to.
+    /// a long one to send; if seats are empty, any rank may have no peer to send to.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
         if (collective_.pieces() > 1 || seats_ != nullptr) return each_sender(*this, round, visit);

@@ -9,7 +9,7 @@
 namespace topoloom {
 
 /// Ranks 2q and 2q + 1 are pair q. First a pair exchanges its blocks; then every rank exchanges with its other neighbor
-/// and with the one in its pair in turn, and hands on the pair's blocks that it got last. ranks / 2 rounds. Source: J.
+/// and with the one in its pair in turn, and forwards the pair's blocks that it got last. ranks / 2 rounds. Source: J.
 /// Chen et al., Performance evaluation of allgather algorithms on terascale Linux cluster with fast Ethernet, HPC Asia
 /// 2005.
 class NeighborExchange {

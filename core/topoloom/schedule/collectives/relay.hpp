@@ -17,7 +17,8 @@ namespace topoloom {
 enum class RelayOrder { prefix, shift };
 
 /// A round is a message of every rank, or all those of a stop, and ends in a barrier. Every block is copied into the
-/// network card's memory once a stop, if it is sent from there; where a stop is one message, from main memory. Source: Kumar 2005, eq. 4.5 and 4.6; for k = 1 the ring of eq. 4.3.
+/// network card's memory once a stop, if it is sent from there; if a stop is one message, from main memory. Source:
+/// Kumar 2005, eq. 4.5 and 4.6; for k = 1 the ring of eq. 4.3.
 template <RelayOrder order>
 class Relay {
    public:
@@ -65,7 +66,7 @@ class Relay {
     }
 
    private:
-    /// The first message of a stop. The last stop may have the block already: nobody sends it there, then.
+    /// The first message of a stop. The last stop may have the block already; then no rank sends it there.
     [[nodiscard]] std::uint64_t begin(std::uint64_t stop) const {
         if (stop == stops_) return collective_.ranks() - 1;
         const bool had_it = stop + 1 == stops_ && collective_.ranks() - stop * k_ <= before_;

@@ -133,7 +133,7 @@ class ScatterAllGather {
         }
         send(rank, to, to, round, visit);
     }
-    /// From whom.
+    /// Visits the ranks that the broadcast receives from.
     template <class Visit>
     void up(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t position = collective_.position(rank), h = distance(round);

@@ -63,7 +63,7 @@ struct ScheduleCost {
 /// time: what a program of each rank takes (execute/). Messages within a node take what memory_model() says, and share its
 /// memory if the machine says how fast it is. Parts of rounds are else those of cost() above, but that pipelined rounds
 /// take their latency; the CPU time is that of the rank whose sum over all rounds is the largest. Throws as that does.
-/// O(messages * (hops + log messages)). When the budget ends, so does the count, and nothing is known.
+/// O(messages * (hops + log messages)). When the budget ends, the count stops and the result is unknown.
 [[nodiscard]] ScheduleCost run_cost(const AnySchedule& schedule, const NetworkModel& model,
                                     const Machine& machine, std::span<const Slot> slots,
                                     const Budget& budget = {});

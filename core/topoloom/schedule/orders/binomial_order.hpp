@@ -28,7 +28,7 @@ enum class BinomialOrder {
                                                     std::uint64_t seed);
 
 /// The process on every position of a binomial tree, the root's first. Lowest processes win ties. Where `channels` is no
-/// power of two, the one below counts; where more than send in the last step, that one does. Throws Error for a root that
+/// power of two, the one below counts; if more than send in the last step, that one does. Throws Error for a root that
 /// is not a process, and no channels. O(size^2). Source: Karlsson 2012, A 4.7 to 4.9, with positions for processes and
 /// the bounds of loops corrected.
 [[nodiscard]] std::vector<Rank> binomial_order(const CostMatrix& costs, BinomialOrder order, Rank root,

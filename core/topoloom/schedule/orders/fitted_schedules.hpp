@@ -12,7 +12,7 @@ namespace topoloom {
 
 /// Texts for make_schedule(), for these ranks and no other number of them; most often there are none.
 ///   torus, mesh  disjoint-trees on the box of routers that the ranks fill, axis after axis in any order, all on one router in a
-///                row: no two messages of a round take the same link. Where there are several, an axis more
+///                row: no two messages of a round take the same link. If there are several, an axis more
 ///   fat tree     if nodes are missing or ranks not in the order of nodes: pairwise with seats as of with_gaps(), in
 /// whose
 ///                rounds no messages meet, whatever the ascent; and cyclic with a seat for every node of the smallest subtree

@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// Links that lead away from the root, each behind the one to its beginning. Every vertex is led to once; where the tree
+/// Links that lead away from the root, each behind the one to its beginning. Every vertex is led to once; if the tree
 /// ends, there are members.
 struct SpanningTree {
     Node root;
@@ -49,7 +49,7 @@ enum class ParentChoice { least_loaded, last };
 [[nodiscard]] SpanningTree route_tree(const Machine& machine, const Multicast& multicast);
 
 /// Trees no two of which have a link in common: on a torus two for every axis, as many as links lead into a router, so
-/// that there can't be more (Edmonds 1973); where an axis does not close, one for every axis. Axes of one router do not
+/// that there can't be more (Edmonds 1973); if an axis does not close, one for every axis. Axes of one router do not
 /// count.
 ///
 /// Let the root be 0. The tree of axis i and direction s goes along the axes i, i + 1, ... round to i - 1 in turn, always

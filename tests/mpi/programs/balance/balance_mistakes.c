@@ -18,7 +18,7 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int code) {
     return goes_on ? MPI_SUCCESS : call(comm, code);
 }
 
-/// MPI fails by itself, where this is set.
+/// If set, MPI itself fails.
 static int alltoall_fails;
 int PMPI_Alltoall(const void* sent, int count, MPI_Datatype type, void* received, int each, MPI_Datatype as,
                   MPI_Comm comm) {

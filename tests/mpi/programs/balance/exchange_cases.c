@@ -57,7 +57,7 @@ static void gather_plans(const topoloom_plan* plan, int* plans) {
         expect(plans[plan->from[i] * ranks + rank] == plan->tasks_from[i], "a giver and a receiver differ");
 }
 
-/// With no more capacity than needed; with reserve_capacity, for received tasks beside all present ones.
+/// With no more capacity than needed; with reserve_capacity, for received tasks besides all present ones.
 static void move_equal(topoloom_plan* plan, const int* plans, const int* before, int overlapped,
                        int reserve_capacity) {
     const long long fitting = plan->after > plan->before ? plan->after : plan->before;

@@ -16,7 +16,7 @@ enum { type_count = 5, op_count = 4 };
 static MPI_Datatype types[type_count];
 static MPI_Op ops[op_count];
 
-/// x -> a x + b of 64-bit numbers: first the left one, then the right one. With a third number that nobody reads.
+/// x -> a x + b of 64-bit numbers: first the left one, then the right one. With an unused third number.
 static void then(void* left, void* right, int* count, MPI_Datatype* type) {
     (void)type;
     const uint64_t* f = left;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Grids, orders and collectives on lines drawn at random, beside MPI's own on communicators that are split: what both leave
-// in memory must be equal.
+// Grids, orders and collectives on lines drawn at random, compared with MPI's own on communicators that are split: what
+// both leave in memory must be equal.
 // Usage: grid_cases SEED CASES, or grid_cases tiled EXTENT..., which prints the rank of each cell, or grid_cases wrong WHICH.
 #include <mpi.h>
 #include <stdio.h>

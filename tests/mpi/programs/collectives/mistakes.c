@@ -36,7 +36,7 @@ static int mistake(const char* name, MPI_Comm comm) {
     if (strcmp(name, "bcast-in-place") == 0) return topoloom_bcast(MPI_IN_PLACE, 1, MPI_INT, 0, comm);
     if (strcmp(name, "into-in-place") == 0)
         return topoloom_allgather(in, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm);
-    // The root waits for nobody: it has no part in these.
+    // The root takes no part in these, so it waits for no rank.
     if (strcmp(name, "gather-in-place") == 0)
         return is_root ? MPI_ERR_BUFFER
                        : topoloom_gather(MPI_IN_PLACE, 1, MPI_INT, NULL, 1, MPI_INT, 0, comm);

@@ -90,7 +90,7 @@ static int at_once(int threads, int calls) {
 }
 
 /// The first half of the ranks wait in MPI for messages that the others send when they have what all have started, so that it
-/// ends only if the calls of the first half go on while nobody tests them.
+/// ends only if the calls of the first half progress without being tested.
 static int unseen(int calls) {
     enum { units = 64 };
     int wrong = 0;

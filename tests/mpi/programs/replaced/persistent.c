@@ -30,7 +30,7 @@ int PMPI_Send_init(const void* buffer, int length, MPI_Datatype type, int to, in
     return next(buffer, length, type, to, tag, comm, request);
 }
 
-/// Prepares one where there is a request; else as MPI's own blocking one.
+/// Prepares a persistent call if given a request; else calls MPI's blocking function.
 static int perform(int operation, const int* in, int* out, MPI_Comm comm, MPI_Request* request) {
     const int root = operation % ranks;
     int counts[most_ranks], places[most_ranks];

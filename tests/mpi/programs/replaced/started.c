@@ -65,7 +65,7 @@ static struct random_call draw_call(void) {
     return call;
 }
 
-/// Starts it where there is a request; else as MPI's own blocking one.
+/// Starts a nonblocking call if given a request; else calls MPI's blocking function.
 static int perform(const struct random_call* c, int* out, MPI_Comm comm, MPI_Request* request) {
 #define EITHER(name, iname, ...) \
     return request == NULL ? PMPI_##name(__VA_ARGS__, comm) : MPI_##iname(__VA_ARGS__, comm, request)

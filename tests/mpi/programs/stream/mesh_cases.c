@@ -58,7 +58,7 @@ static long long useful_memory(int dimensions) {
     return (2LL * sum + 12LL * dimensions) * bucket_memory;
 }
 
-/// `thorough`: beside the standard mesh, others and less memory.
+/// `thorough`: also nonstandard meshes and less memory.
 static void run_all(int dimensions, bool thorough) {
     int extents[4] = {ranks, ranks, ranks, ranks}, order[256];
     for (int i = 0; i < ranks; ++i) order[i] = ranks - 1 - i;

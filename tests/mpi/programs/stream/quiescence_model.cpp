@@ -36,7 +36,7 @@ struct Rank {
     quiescence q;
     int32_t phase;     // of its program
     int8_t is_done;    // its program pushes no more in this phase
-    int8_t in_flight;  // messages that nobody has received
+    int8_t in_flight;  // messages not yet received
     int8_t undelivered;
     int8_t unused;
 };

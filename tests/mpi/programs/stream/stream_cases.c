@@ -24,7 +24,7 @@ static int handle(void* context, const void* items, int count) {
     return count;
 }
 
-/// The same on all ranks, where it has to be.
+/// The same on all ranks if required.
 static topoloom_stream_options draw_options(int seed) {
     topoloom_stream_options options = {.bucket_bytes = 48 + seed * 37 % 200, .dimensions = dimensions};
     if (draw(2) == 0) options.memory_bytes = 4096 + draw(20000);

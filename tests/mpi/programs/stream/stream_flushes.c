@@ -45,7 +45,7 @@ static int take_word(int tag) {
     return is_there;
 }
 
-/// Until all ranks have enough, which rank 0 finds out. Nobody is done.
+/// Until all ranks have enough, as detected by rank 0. No rank is done.
 static void poll(const int* have, int enough) {
     enum { has_enough, all_have };
     int said = 0, heard = 0;

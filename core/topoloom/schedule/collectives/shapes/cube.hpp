@@ -18,7 +18,7 @@ enum class Fold : std::uint8_t { last, even, odd };
 
 /// As many corners as the largest power of two takes of the ranks, numbered by them in order; of a higher radix k the largest
 /// m k^e with m < k, where the highest digit has m values. There are fewer extra ranks than corners. Corner i stands for extra
-/// rank i too: of the last ones rank corners + i, else its neighbor in the pair 2i, 2i + 1. Where there are extra ranks, a
+/// rank i too: of the last ones rank corners + i, else its neighbor in the pair 2i, 2i + 1. If there are extra ranks, a
 /// round before the exchanges hands their part to the corners, and one after them brings it back.
 class Cube {
    public:
@@ -76,7 +76,7 @@ class Cube {
         if (extra != (sending == from_extra) || at >= extra_) return std::nullopt;
         return extra ? this->rank(at) : extra_rank(at);
     }
-    /// Calls visit(peer) for those with whom the corner of a rank shares all digits but one.
+    /// Calls visit(peer) for the ranks whose corner differs from a rank's in one digit.
     template <class Visit>
     void each_neighbor(std::size_t corner, std::uint64_t dimension, const Visit& visit) const {
         const std::size_t step = distance(dimension), value = digits_.value(corner, dimension);

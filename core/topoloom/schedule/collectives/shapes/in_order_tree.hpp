@@ -10,7 +10,7 @@
 namespace topoloom {
 
 /// Labels 1 .. count: lower ones in the left subtree, higher ones in the right. Odd labels are leaves. Levels count from the
-/// root, 0, to the leaves, height(); where the tree is not full, one leads past some of them.
+/// root, 0, to the leaves, height(); if the tree is not full, one leads past some of them.
 class InOrderTree {
    public:
     explicit InOrderTree(std::size_t count) : count_(count) {}
