@@ -90,7 +90,7 @@ class Planted:
     shared
         Two pairs of hosts of one smallest group whose routes have a link in common.
     trunk
-        Some hosts of a smallest group that share a link.
+        A link shared by some hosts of a smallest group.
     """
 
     seed: int

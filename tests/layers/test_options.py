@@ -35,7 +35,7 @@ def options(verb: str) -> dict[str, Any]:
 
 
 def kind(option: Any) -> tuple[Any, ...]:
-    """Say what a value of an option is: a number, a file to read or to write, ..."""
+    """Classify the value of an option: a number, a file to read or to write, ..."""
     writes = option.callback is not None
     return option.metavar, writes, option.is_flag, option.multiple
 

@@ -211,7 +211,7 @@ void NodeSearch::swap_gpus(std::uint32_t a, std::uint32_t b) {
     std::swap(gpu_of_[a], gpu_of_[b]);
 }
 
-/// Makes the cheapest swap that brings the fullest GPU down to `most`, or else lightens it, and fills no other GPU
+/// Lowers the load of the fullest GPU as far as possible, down to `most`, by the cheapest swap that fills no other GPU
 /// above `most`.
 bool NodeSearch::unload_fullest(double most) {
     const auto full =

@@ -53,7 +53,7 @@ def read_inside(text: str) -> tuple[NodeCores, str | None]:
 
 
 class _TopologyReader:
-    """The importer's state: the parts read so far."""
+    """Reads a topology; holds the parts read so far."""
 
     def __init__(self) -> None:
         self.host: str | None = None

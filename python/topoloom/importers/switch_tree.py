@@ -20,7 +20,7 @@ _MAX_LEVELS = 64
 
 @dataclass(frozen=True)
 class Switch:
-    """A switch and what is below it, from one line or entry of a file."""
+    """A switch and its children, from one line or entry of a file."""
 
     name: str
     line: int

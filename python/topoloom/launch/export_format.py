@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A file format of a launcher: what it can express, and the command that reads it."""
+"""A file format of a launcher: its capabilities, and the command that reads it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ExportFormat:
         )
 
     def find_loss(self, placement: HostPlacement) -> str | None:
-        """Say in one sentence what the file leaves out; None if nothing."""
+        """Describe the file's omissions in one sentence; None if there are none."""
         if loss := self.special_loss(placement):
             return loss
         if self.keeps_slots(placement):

@@ -21,7 +21,7 @@ MAX_RANKS = 1 << 18
 
 @dataclass(frozen=True)
 class NodePaths:
-    """Paths of channels through a node, whose GPUs are numbered from 0.
+    """Paths of channels through a node; its GPUs are numbered from 0.
 
     Attributes
     ----------

@@ -58,7 +58,7 @@ def _resolve(annotation: Any, names: dict[str, Any]) -> Any:
 
 
 def _describe_mismatch(name: str, value: Any, hint: Any) -> str:
-    """Describe what is wrong with a value or its elements; "" if it fits."""
+    """Describe the type error of a value or its elements; "" if it fits."""
     origin, inside = get_origin(hint), get_args(hint)
     if hint in (Any, object) or origin is Literal:
         return ""

@@ -85,7 +85,7 @@ def add_call_errors(function: Any, module: str) -> Any:
 
 
 def complaint(function: Any, args: list[Any], kwargs: dict[str, Any]) -> str:
-    """Describe what is wrong with a call of the core; "" if nothing is found.
+    """Describe the argument error in a call of the core; "" if none is found.
 
     The core calls this. `args` lacks the object of a method call.
     """

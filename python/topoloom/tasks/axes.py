@@ -45,7 +45,7 @@ _LEAST_GAIN = 1e-4
 
 
 class AxesProblem(NamedTuple):
-    """The axes of a job, what ranks send along them, and the trace they are from."""
+    """The axes of a job, their traffic, and the trace that they are from."""
 
     job: Mapping[str, int] | Job
     traffic: Sequence[Traffic] | TrainingStep
@@ -185,7 +185,7 @@ class MappedAxes:
         return "\n".join(map(str, self.orders.device_of_rank(self.chosen)))
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         orders = self.orders
         best = self._described(orders.best)
         if isinstance(orders, MeshOrders):
@@ -230,7 +230,7 @@ class MappedAxes:
 def read_axes_problem(
     job: Mapping[str, int] | Job, *, traffic: str | None = None, model: str | None
 ) -> AxesProblem:
-    """Read what is sent: traffic such as ``tp=1GB``, or a step of a model."""
+    """Read the traffic: volumes such as ``tp=1GB``, or a step of a model."""
     if model is not None:
         return AxesProblem(job, parse_step(model))
     axes = job if isinstance(job, Mapping) else job.axes
@@ -238,7 +238,7 @@ def read_axes_problem(
 
 
 def infer_axes_problem(trace: str | Path) -> AxesProblem:
-    """Read the mesh of a recorded job and what it sent along its axes.
+    """Read the mesh of a recorded job and its traffic along the axes.
 
     Raises
     ------

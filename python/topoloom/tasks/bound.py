@@ -42,7 +42,7 @@ class ProvenBounds:
     rounded: float | None = None  # congestion of the rounded linear relaxation
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         document: dict[str, Any] = {
             "machine": self.given.allocation.machine.text,
             "nodes": len(self.given.allocation.nodes),

@@ -47,7 +47,7 @@ class JudgedPlacement(NamedTuple):
     phases: list[dict[str, float]]
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         judgement, allocation = self.judgement, self.given.allocation
         names = self.given.vertex_names
         return {

@@ -49,7 +49,7 @@ class MapResult(NamedTuple):
         return gap(self.file.values[self.objective.measure], self.least)
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         document = self.file.document()
         if self.least is not None:
             document["proven"] = {"least": self.least, "gap": self.gap}

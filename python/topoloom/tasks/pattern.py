@@ -75,7 +75,7 @@ class PatternResult(NamedTuple):
         }
 
     def document(self, output: str | None = None) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         traced = {} if self.profile is None else {"losses": list(self.losses)}
         return {"pattern": self.name, "output": output, **self.facts(), **traced}
 

@@ -75,7 +75,7 @@ class ReportPage(NamedTuple):
         return f"no report: {self.why_not}" if self.why_not else f"see {self.path}"
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         file = None if self.why_not else str(self.path)
         return {"file": file, "why_not": self.why_not}
 
@@ -89,7 +89,7 @@ class RecordedJob(NamedTuple):
 
 
 def load_recorded(job: Job, profile: Path) -> RecordedJob:
-    """Read what an earlier run of the program recorded.
+    """Read the recording of an earlier run of the program.
 
     Raises
     ------

@@ -21,7 +21,7 @@ class WrittenPage(NamedTuple):
         return self.path.stat().st_size
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         return {
             "output": str(self.path),
             "bytes": self.size,

@@ -63,11 +63,11 @@ class RecordedProgram(NamedTuple):
         }
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         return {"output": str(self.path), **self.facts()}
 
     def warnings(self) -> list[str]:
-        """Describe what is missing in the file, and what ended early."""
+        """Describe missing data in the file, and ranks that ended early."""
         profile, warnings = self.profile, []
         if profile.exit_status:
             warnings.append(

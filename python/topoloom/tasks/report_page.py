@@ -57,7 +57,7 @@ class WrittenReport(NamedTuple):
         return self.path.stat().st_size
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         report = self.report
         views: list[dict[str, Any]] = [
             {"name": view.name, "file": view.file or None, **view.values}

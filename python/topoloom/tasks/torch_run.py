@@ -51,7 +51,7 @@ class TorchRun:
     seen: Mapping[int, ReportedRank] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         return {
             "exit_status": self.status,
             "holds": not self.elsewhere,

@@ -43,7 +43,7 @@ class RunReport(NamedTuple):
         return "\n".join(seen) or unverified
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         programs = [report.document() for report in self.reports]
         return {"holds": self.holds, "why_not": self.why, "programs": programs}
 

@@ -183,7 +183,7 @@ def test_ranks_bind_themselves_under_launchers_that_cannot(
 
 @pytest.mark.parametrize(("bind", "cpus"), [("core", 2), ("pu", 1)])
 def test_ranks_bind_themselves_under_srun(tmp_path: Path, bind: str, cpus: int) -> None:
-    """A stand-in for taskset says what each rank would be bound to."""
+    """A stand-in for taskset reports each rank's binding."""
     command = parse_command(["srun", "-n", "4", "./app", "-c", "x y"], srun.SYNTAX)
     made = srun.apply(command, placed(UNLIKE, bind), tmp_path, (22, 5))
     head = made.command.index("sh")

@@ -54,7 +54,7 @@ def names(name: str) -> list[str]:
 
 
 def at_first(operation: str, ranks: int, blocks: set[int], root: int) -> Held:
-    """Give every rank what it has before the first round."""
+    """Give every rank its initial data."""
     held: Held = []
     for rank in range(ranks):
         own = frozenset([rank])
@@ -80,7 +80,7 @@ def promised(
     root: int,
     wanted: set[tuple[int, int]],
 ) -> Held:
-    """Give every rank what MPI says that it has after the last round."""
+    """Give every rank the final data that MPI specifies."""
     every = frozenset(range(ranks))
     ends: Held = [{} for _ in range(ranks)]
     for rank in range(ranks):

@@ -192,7 +192,7 @@ def check_combination(
 
 
 def check_ranked(launcher: Sequence[str] | None, measuring: MeasureOptions) -> None:
-    """Refuse what only --run takes."""
+    """Reject options that only --run accepts."""
     from topoloom._core import Error
 
     if launcher:

@@ -201,7 +201,7 @@ def _read_problem(
     trace: Path | None,
     to: str | None,
 ) -> AxesProblem:
-    """Read the axes and what is sent along them, and check that --to suits them."""
+    """Read the axes and their traffic, and check that --to suits them."""
     from topoloom._core import Error
     from topoloom.support.nearest import unknown_name
     from topoloom.tasks.axes import FORMATS, infer_axes_problem, read_axes_problem
@@ -259,7 +259,7 @@ def _print_request(
 
 
 def _print_inferred(inferred: InferredMesh) -> None:
-    """Print the mesh of a trace, and what operations move along its axes."""
+    """Print the mesh of a trace, and the bytes of operations along its axes."""
     from topoloom.cli.console import print_facts
     from topoloom.support.units import counted, exact_bytes
 
@@ -321,7 +321,7 @@ def _print(mapped: MappedAxes, written: list[Path | None]) -> None:
 
 
 def _setting_facts(mapped: MappedAxes, has_bandwidths: bool) -> list[tuple[str, str]]:
-    """Say what to type, and what other variants of the job would take."""
+    """Format the options to set, and the times of other variants of the job."""
     from textwrap import wrap
 
     from topoloom.tasks.axes import format_step

@@ -282,7 +282,7 @@ def _print(
     use: str,
     simulated: dict[str, SimulationResult],
 ) -> None:
-    """Print the table, the fastest first, and what ordering brought."""
+    """Print the table, the fastest first, and the gain from reordering ranks."""
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import (
         counted,

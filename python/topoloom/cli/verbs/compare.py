@@ -228,7 +228,7 @@ def _title(problem: Problem, found: Comparison) -> str:
 
 
 def _draw(figure: Path, problem: Problem, found: Comparison) -> None:
-    """Draw the mappers side by side, by the objective and what else costs."""
+    """Draw the mappers side by side, by the objective and other costs."""
     from topoloom.figure.comparison import Bars, draw_comparison
     from topoloom.placements.measures import measure_title
 

@@ -134,7 +134,7 @@ def _load(
     network: str | None,
     nvlink: str | None,
 ) -> ShownMachine:
-    """Load the machine, and note what was left out of it."""
+    """Load the machine, and print notes on omitted parts."""
     from topoloom._core import Error
     from topoloom.cli.console import note
     from topoloom.importers.machine_description import GivenSpeeds
@@ -243,7 +243,7 @@ def _bandwidths(bandwidths: list[dict[str, Any]], have_units: bool) -> str:
 
 
 def _bisection(bisection: dict[str, Any], in_bytes: bool) -> str:
-    """Say what was found, and where that may not be the worst, what is proven."""
+    """Format the bisection found and, if it may not be minimal, the proven bound."""
     from topoloom.support.units import counted, format_bandwidth
 
     least, links = bisection["at_least"], counted(int(bisection["links"]), "link")

@@ -339,7 +339,7 @@ def _print_lines(model: NetworkModel, of: str = "bytes") -> None:
 
 
 def _print_link_factors(model: NetworkModel) -> None:
-    """Print what links are to messages by their size, if not to all the same."""
+    """Print link factors by message size, if they depend on it."""
     from topoloom.cli.console import print_table
 
     if not model.link_factors:

@@ -221,7 +221,7 @@ def _refuse_for_import(
 
 
 def _refuse_for_graphs(context: click.Context, file: str, kind: str | None) -> None:
-    """Refuse what is only for traces: a graph has its messages already."""
+    """Reject options for traces only: a graph already has its messages."""
     from topoloom._core import Error
     from topoloom.tasks.pattern import import_pattern
 

@@ -160,7 +160,7 @@ def _print(document: dict[str, Any], machine: str) -> None:
 
 
 def _print_busiest(results: list[dict[str, Any]], what: str, name: str) -> None:
-    """Print what the simulator knows of channels or switches: the two busiest."""
+    """Print the two busiest channels or switches of the simulation."""
     from topoloom.cli.console import print_table
 
     rows = [

@@ -96,7 +96,7 @@ def command(
 
 
 def _torch_words(run: TorchRun, machine: Machine) -> str:
-    """Say where ranks are, and what that costs."""
+    """Format the locations of ranks and their cost."""
     from topoloom.placements.measures import measure_text, measure_title
     from topoloom.support.gain import format_percent
     from topoloom.support.units import counted

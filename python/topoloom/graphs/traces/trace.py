@@ -127,7 +127,7 @@ class Trace:
                 self.send(rank, peer, part, calls, "direct")
 
     def add_loss(self, what: str) -> None:
-        """Note what is missing, once."""
+        """Record a note about missing data, once."""
         if what not in self.losses:
             self.losses.append(what)
 

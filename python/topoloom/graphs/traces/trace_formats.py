@@ -47,7 +47,7 @@ class IncompleteTraceError(Error):
 
 
 class ReadTrace(NamedTuple):
-    """A profile, and what is missing."""
+    """A profile, and notes on missing data."""
 
     profile: Profile
     losses: list[str]

@@ -19,7 +19,7 @@ _MAX_LEVELS = 64
 
 @dataclass
 class _Group:
-    """A switch being collected: its path, and what is below it."""
+    """A switch being collected: its path and its children."""
 
     line: int
     path: tuple[str, ...]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slurm's ``topology.conf``, and what ``scontrol show topology`` prints."""
+"""Slurm's ``topology.conf``, and the output of ``scontrol show topology``."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def _options(
 
 
 def _read_map(text: str, by_thread: bool) -> dict[int, MappedRank]:
-    """Read what ``--display map`` of version 5 prints, or ``--display-map`` of 4."""
+    """Parse the output of ``--display map`` (version 5) or ``--display-map`` (4)."""
     mapped: dict[int, MappedRank] = {}
     host, rank = "", -1
     for line in text.splitlines():
@@ -144,7 +144,7 @@ def _joined(lists: Iterable[str]) -> str:
 def _binding_error(
     placement: HostPlacement, rank: int, bound: str, version: tuple[int, ...]
 ) -> str | None:
-    """Say what is wrong with the binding of a rank; None if nothing."""
+    """Describe the binding error of a rank; None if it is correct."""
     slot = int(placement.slot[rank])
     if placement.bind != PU:
         wanted = f"core {compress_ranges(openmpi_rankfile.rank_cores(placement, rank))}"

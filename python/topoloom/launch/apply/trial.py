@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trial runs: start a no-op job to find out what would stop the real one."""
+"""Trial runs: start a no-op job to detect errors before the real job."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _PLUGIN_VARIABLE = "NCCL_PROFILER_PLUGIN"
 
 
 class NcclRecording(NamedTuple):
-    """A profile, and remarks on what is missing in it."""
+    """A profile, and notes on missing data."""
 
     profile: Profile
     losses: list[str]

@@ -57,7 +57,7 @@ class Line:
     end: Interval | None
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         made: dict[str, Any] = {"alpha_s": self.alpha.value}
         made["beta_s_per_byte"] = self.beta.value
         if math.isfinite(self.alpha.high):  # two sizes leave no degree of freedom
@@ -90,7 +90,7 @@ class Curve:
         return _compute_line_errors(self.fit)
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         errors = np.abs(self.errors)
         return {
             "largest": self.model.takes_largest,
@@ -179,7 +179,7 @@ class LevelCosts:
         }
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         values = {
             "latency_s": self.latency,
             "send_cpu_s": self.send_cpu,

@@ -45,7 +45,7 @@ class SharedLink:
         return (pair[0] in self.hosts) != (pair[1] in self.hosts)
 
     def document(self, names: Sequence[str]) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         return {
             "hosts": [names[host] for host in self.hosts],
             "pairs": [[names[a], names[b]] for a, b in self.pairs],
@@ -55,7 +55,7 @@ class SharedLink:
         }
 
     def text(self, names: Sequence[str]) -> str:
-        """Describe what shares the link."""
+        """Describe the pairs that share the link."""
         rate = format_bandwidth(self.rate)
         if not self.hosts:
             pairs = " and ".join(f"{names[a]}-{names[b]}" for a, b in self.pairs)

@@ -56,7 +56,7 @@ class Suspect:
         return self.hosts in ways.get(self.way, ways[BOTH])
 
     def document(self, names: Sequence[str]) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         return {
             "kind": self.kind,
             "hosts": [names[host] for host in self.hosts],

@@ -56,7 +56,7 @@ class BadPart:
         return text if self.sure else f"perhaps {text} ({self.chance:.0%} likely)"
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         return {
             "one_of": self.parts,
             "times_as_long": self.factor,
@@ -79,7 +79,7 @@ class Diagnosis:
     plan: list[Pair] = field(default_factory=list)
 
     def document(self, names: Sequence[str]) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         return {
             "bad": [each.document() for each in self.bad],
             "tests": self.tests,

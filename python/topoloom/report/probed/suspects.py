@@ -34,7 +34,7 @@ class SlowPart:
 
     @property
     def sentence(self) -> str:
-        """Describe what is slow, in a sentence without its period."""
+        """Describe the slow parts, in a sentence without its period."""
         worse = ", ".join(
             f"{one.of} {one.factor:.2f} x{one.direction}" for one in self.found
         )

@@ -46,7 +46,7 @@ class TransferCost(NamedTuple):
     judgement: Judgement
 
     def document(self) -> dict[str, Any]:
-        """Make its part of what ``--json`` prints."""
+        """Return its fields of the ``--json`` output."""
         return {
             "machine": self.ranks.allocation.machine.text,
             "bytes": self.task_bytes,
@@ -57,7 +57,7 @@ class TransferCost(NamedTuple):
 
 
 class BalanceResult(NamedTuple):
-    """A plan and what it costs.
+    """A plan and its cost.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class BalanceResult(NamedTuple):
     cost: TransferCost | None = None
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         found, ends = self.balance, self.balance.ends
         return {
             "method": self.method,

@@ -107,7 +107,7 @@ class TaskRedistribution(NamedTuple):
         )
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         found = self.balance
         document: dict[str, Any] = {
             "ranks": self.ranks,

@@ -110,7 +110,7 @@ class Assignment:
     messages: tuple[MessageRate, ...]
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         return {
             "name": self.name,
             "elements": list(self.elements),
@@ -173,7 +173,7 @@ class Affinities:
         return known[name]
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         return {
             "assignments": len(self.scores),
             "unit": self.unit,

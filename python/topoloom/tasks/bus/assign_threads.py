@@ -51,7 +51,7 @@ class AssignedThreads:
     by_size: dict[str, list[Rate]] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         document = self.ranking.document()
         if self.by_size:
             document["sizes"] = list(self.sizes)

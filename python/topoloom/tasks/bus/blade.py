@@ -103,7 +103,7 @@ class Blade:
         return known[name]
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
 
         def rate(one: Rate | None) -> dict[str, float] | None:
             return None if one is None else one._asdict()

@@ -80,7 +80,7 @@ class RankedCollective:
         return max(costs.receive_cpu, costs.receive_cpu_per_byte) > 0
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         names = ("time", "cpu", "congestion", "rounds", "messages", "bytes")
         call, demand = self.call, self.call.demand
         document: dict[str, Any] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranked collectives with what was simulated of them, and the files they become."""
+"""Ranked schedules of collectives, simulation results, and their output files."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ResultFiles(NamedTuple):
     rounds: Path | None = None
 
     def check_figures(self, call: Call, platform: CollectivePlatform) -> None:
-        """Refuse what cannot be drawn, before a long search.
+        """Reject requests that cannot be drawn, before a long search.
 
         Raises
         ------
@@ -80,7 +80,7 @@ class CollectiveResult:
 
     @property
     def simulated(self) -> dict[str, SimulationResult]:
-        """Map schedules to what their simulation found."""
+        """Map schedules to their simulation results."""
         return {} if self.simulation is None else self.simulation.simulated
 
     @cached_property
@@ -89,7 +89,7 @@ class CollectiveResult:
         return self.found.decisions()
 
     def document(self, files: ResultFiles) -> dict[str, Any]:
-        """Make what ``--json`` prints, with the decisions if they are in a file."""
+        """Return the ``--json`` fields, with the decisions if they are in a file."""
         document = self.found.document()
         for each in document["schedules"]:
             if one := self.simulated.get(each["name"]):

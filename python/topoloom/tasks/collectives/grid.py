@@ -44,7 +44,7 @@ class GridTraffic:
     placed: LineTraffic
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         return {
             "machine": self.file.machine.text,
             "grid": self.extents,

@@ -75,7 +75,7 @@ class MeasuredCollective:
     interrupted: bool = False
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         platform = self.platform
         return {
             "operation": self.call.operation,

@@ -40,7 +40,7 @@ class ProcessOrder:
     standard_steps: list[float]  # the same in the standard order
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         return {
             "method": self.method,
             "channels": self.channels,

@@ -47,7 +47,7 @@ class StepContention:
         return bool(self.routes.places or (self.ascent and self.ascent.places))
 
     def document(self) -> dict[str, Any]:
-        """Make its part of what ``--json`` prints."""
+        """Return its fields of the ``--json`` output."""
         facts: dict[str, Any] = {
             "step": self.name,
             "rounds": self.rounds,
@@ -97,7 +97,7 @@ class Contention:
         }
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         document: dict[str, Any] = {
             "machine": self.machine.text,
             "ranks": self.ranks,

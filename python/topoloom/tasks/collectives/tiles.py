@@ -53,7 +53,7 @@ class TileTimes:
     tiles: list[TiledTraffic]
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         return {
             "machine": self.file.machine.text,
             "grid": self.extents,

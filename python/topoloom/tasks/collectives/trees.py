@@ -46,7 +46,7 @@ class Multicasts:
     groups: list[tuple[int, list[int]]]  # each root, and its members
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         trees = {kind: vars(loads) for kind, loads in self.trees.items()}
         return {
             "machine": self.machine.text,

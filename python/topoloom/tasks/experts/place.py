@@ -140,7 +140,7 @@ class PlacedExperts(NamedTuple):
         return engine.write(self.best, self.routing.layers, len(self.nodes))
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         costs = {
             name: self.cost(held)
             for name, held in (

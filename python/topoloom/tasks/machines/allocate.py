@@ -62,7 +62,7 @@ class AllocatedNodes:
         return any(one is not None and one.interrupted for one in choices)
 
     def document(self, output: str | None = None) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         allocation = self.nodes.allocation
         document = {
             "machine": allocation.machine.text,

@@ -46,7 +46,7 @@ class LocatedParts:
     doubts: list[str]
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         return {
             **self.found.document(self.ends),
             "rounds_at_most": limit_rounds(len(self.hosts)),
@@ -60,7 +60,7 @@ def locate_bad_parts(
     allocation: str | None = None,
     partial: bool = False,
 ) -> LocatedParts:
-    """Find the parts of a machine that explain measurements, and what to measure next.
+    """Find the machine parts that explain measurements, and plan the next ones.
 
     Parameters
     ----------

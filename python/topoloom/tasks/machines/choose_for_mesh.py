@@ -62,7 +62,7 @@ class MeshChoice:
         }
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         spreads, mesh = self.spreads, self.spreads.mesh
         names = [one.name for one in mesh.along]
         return {

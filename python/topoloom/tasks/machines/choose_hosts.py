@@ -46,7 +46,7 @@ class NodeChoice:
     interrupted: bool = False
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         shown: dict[str, Any] = {
             f"{self.measure}_{name}": value for name, value in self.values.items()
         }

@@ -44,12 +44,12 @@ class ShownMachine(NamedTuple):
         return facts
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints, but for the files that were written."""
+        """Return the fields of the ``--json`` output, except the written files."""
         nodes = node_facts(self.machine, self.described.node, self.described.hosts)
         return self.facts() | nodes | probe_facts(self.source)
 
     def save(self, path: Path) -> list[str]:
-        """Write the description; return what the file's format leaves out, in words."""
+        """Write the description; return the format's omissions as text."""
         described = self.described
         save_machine(
             path,

@@ -78,7 +78,7 @@ class Sweep:
     stalled: str = ""
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the fields of the ``--json`` output."""
         allocates = self.options.router not in WITHOUT_ALLOCATOR
         return {
             "machine": self.machine.text,

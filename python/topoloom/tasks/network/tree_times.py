@@ -59,7 +59,7 @@ class TreeTimes:
     interrupted: bool
 
     def document(self) -> dict[str, Any]:
-        """Make its part of what ``--json`` prints."""
+        """Return its fields of the ``--json`` output."""
         sizes = [
             {
                 "bytes": size.bytes,

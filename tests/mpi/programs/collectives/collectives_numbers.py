@@ -18,7 +18,7 @@ pair = full[:2].copy()
 
 
 def same(name: str, send: object, like: np.ndarray, *more: object) -> None:
-    """Compare what all ranks receive."""
+    """Compare the data received by all ranks."""
     ours, theirs = np.full_like(like, -1), np.full_like(like, -1)
     getattr(mpi, name)(comm, send, ours, *more)
     getattr(comm, name.capitalize())(send, theirs, *more)

@@ -186,7 +186,7 @@ def _print(placed: PlacedExperts, engine: Engine | None, output: Path | None) ->
 
 
 def _print_slacks(placed: PlacedExperts, visits: str) -> None:
-    """Show what was tried, and which was taken."""
+    """Show the methods tried and the one chosen."""
     from topoloom.cli.console import print_table
 
     rows = []

@@ -17,7 +17,7 @@ class ProcessGroup:
 
     @staticmethod
     def unbox(group):
-        """Take it as it is."""
+        """Return the group unchanged."""
         return group
 
 
