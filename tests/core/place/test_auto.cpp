@@ -256,21 +256,6 @@ TEST_CASE("a work budget is kept and gives the same placement with one and two t
     }
 }
 
-TEST_CASE("a budget that ends before the parallel searches gives one result for any number of threads") {
-    const Machine machine = make_machine("torus:4x4+node:4");
-    const Allocation allocation = Allocation::whole(machine);
-    const std::array<GridAxis, 2> square{{{8, false}, {8, false}}};
-    const CommGraph graph = stencil(square, StencilShape::star, Bytes{1});
-    Budget budget;
-    budget.work = 100;  // spent on tiles of the grid
-    const PlaceResult one = place(Problem(graph, allocation, 1, 1), "auto", budget);
-    for (int run = 0; run < 20; ++run) {
-        const PlaceResult two = place(Problem(graph, allocation, 1, 2), "auto", budget);
-        CHECK(std::ranges::equal(one.placement.slots(), two.placement.slots()));
-        CHECK(one.work == two.work);
-    }
-}
-
 TEST_CASE("on shared slots auto respects capacities and is never worse than block order") {
     Rng rng(7);
     for (const std::string text :

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Parallel searches end alike on every thread.
+#include <doctest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "topoloom/place/parallel_search.hpp"
+
+using namespace topoloom;
+
+TEST_CASE("if a budget is spent before parallel searches begin, all of them know it at once") {
+    Budget budget;
+    budget.work = 1;
+    Meter meter(budget);
+    meter.spend(1);
+    const std::thread::id caller = std::this_thread::get_id();
+    std::atomic<int> ended_elsewhere = 0;
+    std::atomic<int> going_on = 0;
+    search_in_parallel(2, 2, meter, [&](std::size_t, Meter& own) {
+        // The calling thread asks last: the other one must not depend on its answer.
+        if (std::this_thread::get_id() == caller)
+            while (ended_elsewhere == 0) std::this_thread::yield();
+        if (own.poll()) ++going_on;
+        if (std::this_thread::get_id() != caller) ++ended_elsewhere;
+    });
+    CHECK(going_on == 0);
+}
