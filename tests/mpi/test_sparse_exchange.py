@@ -113,9 +113,7 @@ def test_an_unknown_algorithm_is_reported(job: tuple[Mpi, Path]) -> None:
     mpi, program = job
     done = run(mpi.command(2, program, "many", 3), "exchange=magic")
     check(done, "3 calls are right")
-    assert "no exchange 'magic'; there are: reduction, nbx, mesh" in (
-        done.stderr
-    )
+    assert "no exchange 'magic'; there are: reduction, nbx, mesh" in (done.stderr)
 
 
 @pytest.mark.parametrize("cases", [3, pytest.param(10, marks=pytest.mark.full)])

@@ -206,7 +206,8 @@ const std::string* Strategy::given_for(Operation operation, Bytes bytes, bool in
 }
 
 bool Strategy::gains(Operation operation, std::int64_t bytes, bool in_rank_order, double round_delay) {
-    constexpr double run_by_us = 0.2e-6;  // compared with a library, short calls of two ranks: bench/preloaded
+    constexpr double run_by_us =
+        0.2e-6;  // compared with a library, short calls of two ranks: bench/preloaded
     const Call call = call_of(operation, ranks_, Bytes{bytes});
     const std::string usual = usual_schedule(call);
     if (!suits(operation, usual, in_rank_order)) return false;
