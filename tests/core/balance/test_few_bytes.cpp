@@ -223,6 +223,11 @@ TEST_CASE("memory limits are respected, and a balanced start is kept") {
     CHECK(balance_with_few_bytes(level.tasks()) == level.owners);
 }
 
+TEST_CASE("a rank that lacks memory sends the task with the fewest bytes") {
+    const FewBytesCase one{{1, 1, 1}, {100, 1, 0}, {Rank{0}, Rank{0}, Rank{1}}, 2, 100, 1};
+    CHECK(balance_with_few_bytes(one.tasks()) == std::vector<Rank>{Rank{0}, Rank{1}, Rank{1}});
+}
+
 TEST_CASE("impossible tasks and limits are refused") {
     const FewBytesCase good{{1, 2, 3}, {10, 20, 30}, {Rank{0}, Rank{0}, Rank{1}}, 2};
     CHECK(refusal(good).empty());
