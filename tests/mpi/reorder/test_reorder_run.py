@@ -121,7 +121,8 @@ def test_an_unwritable_folder_does_not_stop_the_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir("/proc")
-    done = run("--", "mpirun.mpich", "-n", "1", "sh", "-c", "exit 3")
+    # MPICH's launcher dies of SIGPIPE, 1 in 300 under load, if a rank ends at once.
+    done = run("--", "mpirun.mpich", "-n", "1", "sh", "-c", "sleep 0.1; exit 3")
     assert done.returncode == 3
     assert "topoloom: nothing reordered: " in done.stderr
 
