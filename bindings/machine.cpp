@@ -10,8 +10,8 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "machines/extensions.hpp"
-#include "python_calls.hpp"
+#include "call_python.hpp"
+#include "machines/machine_methods.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/allocations/compact_nodes.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"

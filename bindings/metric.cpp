@@ -10,7 +10,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "python_calls.hpp"
+#include "call_python.hpp"
 #include "search_monitor.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/metric/allocation_shape.hpp"

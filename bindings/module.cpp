@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bindings.hpp"
-#include "error_lines.hpp"
+#include "one_line_errors.hpp"
 #include "topoloom/base/error.hpp"
 
 namespace nb = nanobind;

@@ -14,7 +14,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "python_calls.hpp"
+#include "call_python.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 #include "topoloom/pattern/equal_graphs.hpp"

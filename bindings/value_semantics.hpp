@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "python_calls.hpp"
+#include "call_python.hpp"
 
 namespace topoloom::python {
 

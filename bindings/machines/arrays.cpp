@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "machines/extensions.hpp"
-#include "python_calls.hpp"
+#include "call_python.hpp"
+#include "machines/machine_methods.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/network_tables.hpp"
 #include "topoloom/machine/network_view.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "machines/extensions.hpp"
+#include "machines/machine_methods.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "value_semantics.hpp"
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include "topoloom/network/alternatives.hpp"
+#include "topoloom/network/component_choices.hpp"
 #include "topoloom/network/crosspoint/switch_group.hpp"
 #include "topoloom/network/packet_network.hpp"
 #include "topoloom/network/routes/paths.hpp"

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "topoloom/network/alternatives.hpp"
 #include "topoloom/network/arbiter.hpp"
+#include "topoloom/network/component_choices.hpp"
 
 namespace topoloom {
 

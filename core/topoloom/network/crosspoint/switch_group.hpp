@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "topoloom/network/alternatives.hpp"
+#include "topoloom/network/component_choices.hpp"
 #include "topoloom/network/switch_options.hpp"
 #include "topoloom/schedule/orders/spanning_trees.hpp"
 

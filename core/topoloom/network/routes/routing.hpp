@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "topoloom/machine/machine.hpp"
-#include "topoloom/network/alternatives.hpp"
+#include "topoloom/network/component_choices.hpp"
 
 namespace topoloom {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "topoloom/network/alternatives.hpp"
+#include "topoloom/network/component_choices.hpp"
 
 namespace topoloom {
 

@@ -10,7 +10,7 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/rng.hpp"
-#include "topoloom/network/alternatives.hpp"
+#include "topoloom/network/component_choices.hpp"
 
 namespace topoloom {
 

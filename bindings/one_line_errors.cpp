@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "error_lines.hpp"
+#include "one_line_errors.hpp"
 
 #include <nanobind/stl/string.h>
 
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "python_calls.hpp"
+#include "call_python.hpp"
 #include "topoloom/base/error.hpp"
 
 namespace topoloom::python {
