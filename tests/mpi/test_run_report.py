@@ -92,7 +92,7 @@ def test_a_failed_page_keeps_the_exit_status(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     save_graph("ring.npz", ring(2, 1000))
-    command = MPICH.command(2, "sh", "-c", "rm -rf pages; exit 3")
+    command = MPICH.command(2, "sh", "-c", "rm -rf pages; sleep 0.1; exit 3")
     Path("pages").mkdir()
     page = ["--report", "pages/page.html", "--profile", "ring.npz"]
     where = ["--machine", "mesh:1+node:2", "--hosts", socket.gethostname()]

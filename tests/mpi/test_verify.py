@@ -109,7 +109,7 @@ def test_a_different_number_of_ranks_is_named_and_the_exit_status_kept(
 
 def test_a_command_without_verification_is_named(tmp_path: Path) -> None:
     own = placement(tmp_path / "x.json", [0, 1], [HERE], [(), ()])
-    done = topoloom("verify", own, "--", *MPICH.command(2, "true"))
+    done = topoloom("verify", own, "--", *MPICH.command(2, "sleep", "0.1"))
     assert done.returncode == 1
     assert "not verified: the command ran no MPI program" in done.stderr
     source, static = tmp_path / "nothing.c", tmp_path / "static"
@@ -210,7 +210,7 @@ def test_a_program_that_deletes_our_folder_keeps_its_exit_status(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     away = placement(tmp_path / "x.json", [0, 1], ["a", "b"], [()])
-    script = "rm -rf .topoloom-verify-*; exit 7"
+    script = "rm -rf .topoloom-verify-*; sleep 0.1; exit 7"
     done = topoloom("verify", away, "--", *MPICH.command(1, "sh", "-c", script))
     assert done.returncode == 7, done.stderr
     assert "not verified: the command failed before MPI_Init" in done.stderr

@@ -131,7 +131,7 @@ def test_each_program_of_a_command_has_its_own_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    says = 'for i in 1 2; do echo "line $i" >> $TOPOLOOM_REORDER; done'
+    says = 'for i in 1 2; do echo "line $i" >> $TOPOLOOM_REORDER; done; sleep 0.1'
     done = run("--", "mpirun.mpich", "-n", "1", "sh", "-c", says)
     assert done.stderr == "topoloom: line 1\ntopoloom: line 2\n"
 
@@ -142,7 +142,7 @@ def test_the_command_line_overrides_the_environment(
     monkeypatch.chdir(tmp_path)
     options = "mapper=mahd(weighted=1,root=0),seed=3,machine=old"
     monkeypatch.setenv("TOPOLOOM_OPTIONS", options)
-    says = 'echo "$TOPOLOOM_OPTIONS" >> $TOPOLOOM_REORDER'
+    says = 'echo "$TOPOLOOM_OPTIONS" >> $TOPOLOOM_REORDER; sleep 0.1'
     words = ["--seed", 5, "--machine", "torus:2", "--hosts", "a,b"]
     done = run(*words, "--", "mpirun.mpich", "-n", "1", "sh", "-c", says)
     assert done.stderr == "topoloom: mapper=mahd(weighted=1,root=0),seed=5\n"
