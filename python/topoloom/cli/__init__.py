@@ -14,6 +14,9 @@ def main() -> None:
 
         print(f"topoloom {__version__}")
         return
+    from topoloom.cli.numpy_import import import_numpy_single_threaded
+
+    import_numpy_single_threaded()
     try:
         from topoloom.cli.app import run
 

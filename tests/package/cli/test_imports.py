@@ -99,3 +99,23 @@ def test_completion_does_not_import_numpy(tmp_path: Path) -> None:
         "assert 'numpy' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+
+
+def test_the_command_line_imports_numpy_without_threads(tmp_path: Path) -> None:
+    code = (
+        "import os\n"
+        "from topoloom.cli.numpy_import import import_numpy_single_threaded\n"
+        "before = dict(os.environ)\n"
+        "import_numpy_single_threaded()\n"
+        "import numpy\n"
+        "assert dict(os.environ) == before\n"
+        "print(len(os.listdir('/proc/self/task')))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "1\n"
