@@ -10,7 +10,8 @@ namespace topoloom::qap {
 
 namespace {
 
-constexpr DualAscent::Cost forbidden = 4 * DualAscent::max_cost;
+/// Every use of a pair cost saturates at 2 * max_cost; larger ones would overflow after many sweeps.
+DualAscent::Cost saturate(DualAscent::Cost cost) { return std::min(cost, 2 * DualAscent::max_cost); }
 
 }  // namespace
 
@@ -79,7 +80,7 @@ void DualAscent::take(std::uint32_t i, std::size_t p, bool with_singles) {
     for (std::uint32_t l = 0; l < slots_; ++l) shares[l] = share(partner.rank, l, partner.number);
     for (std::uint32_t j = 0; j < slots_; ++j) {
         const Cost own = share(i, j, p);
-        for (std::size_t l = 0; l < n; ++l) cube[j * n + l] += own + shares[l];
+        for (std::size_t l = 0; l < n; ++l) cube[j * n + l] = saturate(cube[j * n + l] + own + shares[l]);
     }
 }
 
@@ -110,7 +111,7 @@ void DualAscent::settle(std::uint32_t i, std::uint32_t j, bool forward, Worker& 
         Cost* const costs = worker.costs.data() + p * n;
         const int halve = (partners[p].rank > i) == forward ? 1 : 0;
         for (std::size_t l = 0; l < n; ++l) costs[l] = std::min(row[l] >> halve, max_cost);
-        costs[j] = forbidden;
+        costs[j] = max_cost;  // its own slot is taken
         worker.rows.push_back(costs);
     }
     single = std::min(worker.assignment.solve(worker.rows, n), max_cost);
@@ -118,7 +119,7 @@ void DualAscent::settle(std::uint32_t i, std::uint32_t j, bool forward, Worker& 
     for (std::size_t p = 0; p < partners.size(); ++p) {
         Cost* const row = cube_.data() + (p * n + j) * n;
         const Cost price = worker.assignment.row_prices()[p];
-        for (std::size_t l = 0; l < n; ++l) row[l] = std::min(row[l], 2 * max_cost) - (price + by_column[l]);
+        for (std::size_t l = 0; l < n; ++l) row[l] = saturate(row[l]) - (price + by_column[l]);
         row[j] = 0;
     }
 }

@@ -11,8 +11,6 @@
 
 namespace topoloom::qap {
 
-namespace {}  // namespace
-
 template <class Cost>
 Cost LinearAssignment<Cost>::solve(std::span<const Cost> costs, std::size_t columns) {
     row_starts_.clear();
