@@ -247,7 +247,7 @@ def test_a_missing_program_or_compiler_is_refused_before_anything_runs(
 
 def test_a_compiler_without_mpi_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(
-        Error, match=r"cannot compile what is to be preloaded: .*mpi\.h"
+        Error, match=r"cannot compile the library to preload: .*mpi\.h"
     ) as caught:
         record(["true"], mpicc="cc", folder=tmp_path)
     assert "\n" not in str(caught.value)

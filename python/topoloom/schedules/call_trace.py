@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Traces of collective calls, which libtopoloom-collective writes."""
+"""Reads the traces of collective calls that libtopoloom-collective writes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ KINDS = ("call", "copy", "send", "receive")
 
 
 class Event(NamedTuple):
-    """An action of a rank, with times in seconds on a common clock.
+    """An action of a rank; `begin` and `end` are in seconds on a common clock.
 
-    A send begins when it is passed to MPI, a receive when the rank is ready for it.
-    Both end when MPI reports completion. Copies include combinations.
+    A send begins when the rank calls MPI, a receive when the rank is ready for the
+    message. Sends and receives end when MPI reports completion. Copies include
+    reductions.
     """
 
     rank: int
@@ -33,11 +34,11 @@ class Event(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """A round in which a rank had to wait for its last message."""
+    """A round in which a rank waited for a message that was sent late."""
 
     receive: Event
-    sent: float  # when it was passed to MPI
-    ready: float  # when the rank was ready for it
+    sent: float  # time at which the sender called MPI
+    ready: float  # time at which the receiver was ready
 
 
 @dataclass(frozen=True)
@@ -51,17 +52,17 @@ class CallTrace:
     events: list[Event]
 
     def select(self, *kinds: str) -> list[Event]:
-        """List the events of some kinds, in order."""
+        """List the events of the given kinds in recorded order."""
         return [event for event in self.events if event.kind in kinds]
 
     @property
     def begin(self) -> float:
-        """Time when the first rank began."""
+        """Time at which the first rank began the call."""
         return min(event.begin for event in self.select("call"))
 
     @property
     def seconds(self) -> float:
-        """Time from the first begin to the last end."""
+        """Seconds from the first rank's begin to the last rank's end."""
         return max(event.end for event in self.select("call")) - self.begin
 
     def waits(self) -> Iterator[Wait]:
@@ -77,7 +78,7 @@ class CallTrace:
                 yield Wait(receive, sent[receive], receive.begin)
 
     def _sent(self) -> dict[Event, float]:
-        """Match receives with sends, in the order in which they begin."""
+        """Map each receive to the begin time of the matching send."""
         sends: dict[tuple[int, int], list[float]] = defaultdict(list)
         for event in self.select("send"):
             sends[event.rank, event.peer].append(event.begin)
@@ -94,7 +95,7 @@ def load_traces(path: str | Path) -> list[CallTrace]:
     Raises
     ------
     topoloom.Error
-        If a line is not the trace of a call.
+        If a line is not the trace of a collective call.
     OSError
         If there is no such file.
     """
@@ -102,7 +103,7 @@ def load_traces(path: str | Path) -> list[CallTrace]:
 
 
 def read_traces(text: str, name: str) -> list[CallTrace]:
-    """Parse traces; errors call the text `name`."""
+    """Parse traces; error messages contain `name` and the line number."""
     lines = enumerate(text.splitlines(), 1)
     return [_read(line, f"{name}:{number}") for number, line in lines if line.strip()]
 
@@ -125,6 +126,6 @@ def _read(line: str, where: str) -> CallTrace:
         return CallTrace(*words, int(found["bytes"]), ranks, events)
     except (ValueError, TypeError, KeyError):
         raise Error(
-            f"{where}: not the trace of a call; TOPOLOOM_COLLECTIVES=trace=FILE writes "
-            "such"
+            f"{where}: not the trace of a collective call; record traces with "
+            "TOPOLOOM_COLLECTIVES=trace=FILE"
         ) from None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The best schedule by message size: crossovers, and a decision table."""
+"""Finds the best schedule per message size, and writes decision tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_BYTES = 1 << 24
 
 
 class Decision(NamedTuple):
-    """The fastest schedule from this size to that of the next decision."""
+    """The fastest schedule from this size up to the size of the next decision."""
 
     ranks: int
     degree: int | None
@@ -35,9 +35,9 @@ def find_decisions(
 ) -> list[Decision]:
     """Find the sizes at which libtopoloom-collective's choice changes.
 
-    It chooses at 16 sizes between two powers of two, for any root. It does not know the
-    degree of a many-to-many, which is decided by `find_changes`. A barrier has only
-    size 0.
+    The library chooses at 16 sizes between two powers of two, for any root. It ignores
+    the degree of a many-to-many; if `call` has a degree, `find_changes` finds the
+    sizes. A barrier has only size 0.
     """
     if call.degree is not None:
         found = find_changes(
@@ -61,7 +61,7 @@ def find_decisions(
 
 
 def find_changes(best: Callable[[int], str], most: int) -> list[tuple[int, str]]:
-    """Find the sizes at which the best schedule changes, to the byte.
+    """Find the exact sizes, in bytes, at which the best schedule changes.
 
     Bisects between powers of two with different schedules. A schedule that is best only
     between two powers of two may be missed.
@@ -89,7 +89,7 @@ def find_changes(best: Callable[[int], str], most: int) -> list[tuple[int, str]]
 
 
 def _list_sizes(operation: str, most: int) -> list[int]:
-    """List representative sizes up to a limit."""
+    """List the sizes at which libtopoloom-collective chooses, up to a limit."""
     if operation == "barrier":
         return [0]
     sizes = [1]
@@ -104,7 +104,7 @@ def decide_by_ranks(
     model: NetworkModel | None,
     slots: RankSlots | None = None,
 ) -> list[Decision]:
-    """Decide for the ranks of the call and, without slots, all lower powers of two."""
+    """Find decisions for the call's ranks and, without slots, smaller powers of two."""
     calls = [call]
     if slots is None:
         powers = [1 << k for k in range(1, call.ranks.bit_length())]
@@ -117,7 +117,7 @@ def decide_by_ranks(
 def make_decision_table(
     operation: str, decisions: Sequence[Decision], model: str, machine: str
 ) -> dict[str, Any]:
-    """Make the document of a decision table. The last matching line applies.
+    """Make the JSON document of a decision table; the last matching line applies.
 
     A line matches by rank count, by degree for a many-to-many, and by its minimum
     bytes.

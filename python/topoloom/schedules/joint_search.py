@@ -29,9 +29,10 @@ from topoloom.schedules.choose import (
 Ranks = NDArray[np.uint32]
 Bytes = NDArray[np.int64]
 
-#: With more distinct rounds, the mapper sees all messages as one phase.
+#: Limit on distinct rounds as phases; beyond it, the mapper gets all messages as one
+#: phase.
 MAX_PHASES = 64
-#: With more peers per rank, only space-filling curves are tried.
+#: Limit on peers per rank; beyond it, the search tries only space-filling curves.
 MAX_PEERS = 128
 #: Work limit per rank; a search of a thousand ranks takes seconds.
 WORK = 100
@@ -40,7 +41,7 @@ MAX_ITERATIONS = 4
 
 
 class Step(NamedTuple):
-    """An improvement of the schedule or of the order."""
+    """An improvement of the schedule or of the rank order."""
 
     what: str  # "schedule" or "order"
     schedule: str
@@ -48,7 +49,7 @@ class Step(NamedTuple):
 
 
 class JointResult(NamedTuple):
-    """The best schedule and order, and the steps of the search."""
+    """The best schedule and rank order, and the steps of the search."""
 
     best: RankedSchedule
     placement: Placement
@@ -56,7 +57,7 @@ class JointResult(NamedTuple):
 
 
 def block_order(call: Call, allocation: Allocation) -> Placement:
-    """Put rank i on slot i, as launchers do."""
+    """Place rank i on slot i, as launchers do."""
     return place(_make_empty_graph(call.ranks), allocation, "block").placement
 
 
@@ -68,10 +69,11 @@ def optimize_jointly(
     threads: int = 0,
     progress: Callable[[int], bool] | None = None,
 ) -> JointResult:
-    """Alternate between the best schedule for an order and an order for that schedule.
+    """Optimize the schedule for a rank order and the rank order for a schedule in turn.
 
-    Begins with block order. An order is kept only if it reduces the time. Ends when
-    neither improves, or when ``progress(work)`` returns False.
+    The search begins with block order and accepts a rank order only if it reduces the
+    time. It ends when neither step improves the time, or ``progress(work)`` returns
+    False.
 
     Raises
     ------
@@ -121,7 +123,7 @@ def _find_orders(
     threads: int,
     progress: Callable[[int], bool],
 ) -> list[Placement]:
-    """Find orders along a curve, for few hop-bytes, and for a short time."""
+    """Find candidate rank orders: Hilbert curve, few hop-bytes, short time."""
     schedule = call.schedule(name)
     phases = merge_equal_rounds(schedule)
     graph = add_phases(phases) if phases else _make_empty_graph(call.ranks)
@@ -148,7 +150,7 @@ def _find_orders(
 
 
 def merge_equal_rounds(schedule: Schedule) -> list[CommGraph]:
-    """List the rounds as graphs, merging rounds with equal senders and receivers."""
+    """List the rounds as graphs; rounds with equal senders and receivers are merged."""
     rounds: dict[bytes, tuple[Ranks, Ranks, Bytes]] = {}
     for number in range(schedule.rounds):
         source, target, size = schedule.messages(number)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Chooses one route for each pair of ranks on machines that split messages.
 
-Switches choose the route of a flow by a hash of its ends (ECMP), so flows are spread
-but never split. A greedy choice spreads them evenly here.
+Switches choose the route of a flow by a hash of its endpoints (ECMP), so flows are
+spread over routes but never split. Here, a greedy choice spreads them evenly.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def choose_routes(
 ) -> dict[Pair, Route]:
     """Choose a route, as link ids, for each pair of ranks; empty inside a node.
 
-    Pairs choose in descending order of bytes. Each takes the route with the lowest
-    maximal load, relative to the load with split messages.
+    Pairs are assigned in descending order of bytes. Each gets the route with the lowest
+    maximum link load, relative to the load with split messages.
     """
     nodes_of = {
         pair: (node_of_rank[pair[0]], node_of_rank[pair[1]]) for pair in bytes_of

@@ -248,5 +248,5 @@ def test_a_command_that_ends_before_mpi_init_is_reported(
 ) -> None:
     with pytest.raises(NothingRecorded) as caught:
         record(["sleep", "600"], mpicc="mpicc.openmpi", folder=tmp_path, timeout=0.2)
-    assert "it was ended after 0.2 s; until then, " in str(caught.value)
+    assert "it was terminated after 0.2 s; until then, " in str(caught.value)
     assert caught.value.exit_status == 128 + signal.SIGTERM

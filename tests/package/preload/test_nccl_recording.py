@@ -179,7 +179,7 @@ def test_another_plugin_for_nccl_is_replaced_and_named(
 ) -> None:
     script = Script(((0, 1),), (ALL,))
     output = record(program, tmp_path, script, NCCL_PROFILER_PLUGIN="inspector")
-    line = "topoloom: NCCL_PROFILER_PLUGIN=inspector: our plugin ran in its place"
+    line = "topoloom: NCCL_PROFILER_PLUGIN=inspector: replaced by Topoloom's plugin"
     assert output == f"0\n{line}\n"
 
 

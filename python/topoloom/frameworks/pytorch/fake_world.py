@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Extrapolates the traffic of a world from a few ranks that were played.
+"""Extrapolates the traffic of a whole job from a few emulated ranks.
 
-A rank acts in its groups like the played rank of the same role in groups of the same
-shape (`roles.py`). Roots keep their place in a group. Messages keep the places of both
-ends, or else their distance; they wrap around the ends of a group only if those of the
-played rank do.
+A rank gets the calls of the emulated rank with the same role, in its own groups of the
+same shape (`roles.py`). A root has the same index in each group. Messages have the same
+source and target index, or else the same distance. They wrap around a group only if the
+messages of the emulated rank do.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from topoloom.graphs.traces.trace import Trace
 
 
 class _Call(NamedTuple):
-    """A collective call of a group."""
+    """A collective call in a process group."""
 
     operation: str
     members: Members
@@ -37,9 +37,9 @@ class _Call(NamedTuple):
 
 
 class _PlayedRank(NamedTuple):
-    """The messages and collectives of a played rank.
+    """The messages and collectives of an emulated rank.
 
-    `exchanged` has the bytes to other places in all-to-alls with split sizes.
+    `exchanged` counts the parts of all-to-alls with split sizes.
     """
 
     messages: Counter[Message]
@@ -48,7 +48,7 @@ class _PlayedRank(NamedTuple):
 
 
 class _Extrapolation:
-    """Assigns the calls of played ranks to all ranks of the same role."""
+    """Assigns the calls of emulated ranks to all ranks of the same role."""
 
     def __init__(self, noted: Sequence[ProcessNotes]) -> None:
         self.world = noted[0].world
@@ -75,7 +75,7 @@ class _Extrapolation:
         self._received: Counter[tuple[int, int]] = Counter()
 
     def _read(self, noted: ProcessNotes) -> _PlayedRank:
-        """Read the events of a rank."""
+        """Convert the recorded events of an emulated rank."""
         played = self._did.get(noted.rank, _PlayedRank(Counter(), Counter(), Counter()))
         others = []
         for event in noted.events:
@@ -124,7 +124,7 @@ class _Extrapolation:
         return RankActivity(played.messages, calls)
 
     def run(self) -> Trace:
-        """Count the calls of the world; report contradictions as losses."""
+        """Count the calls of all ranks; report contradictions as losses."""
         represented: dict[int, list[int]] = defaultdict(list)
         for rank, played in enumerate(self.roles.representatives):
             represented[played].append(rank)
@@ -159,7 +159,7 @@ class _Extrapolation:
             for rank in represented[members]:
                 if counts[rank] != most:
                     self.trace.add_loss(
-                        f"ranks that were played disagree: rank {rank} has "
+                        f"emulated ranks disagree: rank {rank} has "
                         f"{counts[rank]} of {most} calls of {call.operation} with "
                         f"{call.bytes} bytes in a group of {len(members)}"
                     )
@@ -186,7 +186,7 @@ class _Extrapolation:
         ranks: Sequence[int],
         cached: dict[Members, list[tuple[int, Members]]],
     ) -> list[tuple[int, Members]]:
-        """Find each rank's group of the same shape; report ranks without one."""
+        """Find each rank's group of the same shape; report ranks without a group."""
         if members in cached:
             return cached[members]
         axis, place = self.axes.find_axis(members), members.index(rank)
@@ -201,7 +201,7 @@ class _Extrapolation:
         if without:
             self.trace.add_loss(
                 f"rank {_format_ranks(without)}: in no group shaped as "
-                f"{_format_members(members)}, where rank {rank} was played; play "
+                f"{_format_members(members)}, where rank {rank} was emulated; emulate "
                 "them, too"
             )
         return found
@@ -231,13 +231,13 @@ class _Extrapolation:
         if unknown:
             ranks = sorted(one for each in unknown.values() for one in each)
             self.trace.add_loss(
-                f"rank {_format_ranks(ranks)}: no rank was played at their place in "
-                f"groups shaped as {_format_members(self.roles.missing)}; play "
+                f"rank {_format_ranks(ranks)}: no rank was emulated at their index in "
+                f"groups shaped as {_format_members(self.roles.missing)}; emulate "
                 f"{_format_members(tuple(unknown), 16)[1:-1]}, too"
             )
 
     def _compare_messages(self) -> None:
-        """Report pairs whose ends disagree on bytes, one for each pair of roles."""
+        """Report one mismatch of sent and received bytes per pair of roles."""
         named = set[tuple[int, int]]()
         representatives = self.roles.representatives
         for source, target in sorted({**self._sent, **self._received}):
@@ -255,15 +255,15 @@ class _Extrapolation:
             )
             for rank, other in (pair[0], source), (pair[1], target):
                 if rank != other:
-                    what += f" by what rank {rank} did; play rank {other}, too"
+                    what += f" like rank {rank}; emulate rank {other}, too"
                     break
             self.trace.add_loss(what)
 
 
 def extrapolate(noted: Sequence[ProcessNotes]) -> Trace:
-    """Make the trace of a world from the notes of played ranks.
+    """Make the trace of a whole job from the notes of emulated ranks.
 
-    Unplayed roles and unmatched messages are reported as losses.
+    Roles without an emulated rank and unmatched messages are reported as losses.
 
     Raises `topoloom.Error` if the program started worlds of different sizes.
     """

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts the communication of a PyTorch process; runs in the user's Python.
+"""Counts the communication calls of a PyTorch process, in the user's Python.
 
-`topoloom.support.site_injection` runs a copy before the program starts. The copy
-imports only the standard library and, once the program starts a world, its PyTorch. All
-calls of c10d, from Python, DDP, FSDP or compiled code, pass PyTorch's dispatcher, where
-kernels for BackendSelect count them and pass them on unchanged.
+`topoloom.support.site_injection` runs a copy of this file before the program starts.
+The copy imports only the standard library and, when the program calls
+``init_process_group``, the program's PyTorch. All calls of c10d, from Python, DDP, FSDP
+or compiled code, pass through PyTorch's dispatcher, where kernels for BackendSelect
+count and forward them.
 
-Each process writes two files. NAME.calls has a line of JSON for the process, one for
-each group of a fake world, and one for each distinct call: an event of Kineto.
-NAME.counts has an 8-byte count for each line of a call. It is mapped memory, so both
-files survive a crash. Under torchrun, RANK-ATTEMPT.begun marks that a start of a rank
-has reached Python.
+Each process writes two files. NAME.calls has one JSON line for the process, one per
+group of a fake world, and one Kineto event per distinct call. NAME.counts has an 8-byte
+count per distinct call, in mapped memory, so both files survive a crash. Under
+torchrun, RANK-ATTEMPT.begun marks that an attempt of a rank has reached Python.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from typing import Any
 FOLDER = "TOPOLOOM_TORCH_RECORD"
 WORLD = "TOPOLOOM_TORCH_WORLD"
 MODULE = "torch.distributed.distributed_c10d"
-#: limit on distinct calls of a process; others are counted as lost
+#: limit on distinct calls per process; calls beyond it are counted as lost
 MAX_CALLS = 1 << 17
 
 Key = tuple[Any, ...]
 
 
 class Notes:
-    """The two files of a process for one world."""
+    """The two output files of a process for one world."""
 
     def __init__(self, about: dict[str, Any]) -> None:
         name = f"{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}"
@@ -60,7 +60,7 @@ class Notes:
         self._write(about)
 
     def count(self, key: Key, event: Callable[[], dict[str, Any]]) -> None:
-        """Count a call; write its line the first time."""
+        """Count a call; write its event the first time."""
         with self._lock:
             slot = self._slots.get(key)
             if slot is None:
@@ -80,7 +80,7 @@ class Notes:
             self._counts[slot] += 1
 
     def add_group(self, ranks: Sequence[int]) -> None:
-        """Write the members of a group, which may not include this process."""
+        """Write the members of a group, even if this process is not a member."""
         members = tuple(ranks)
         if members not in self._groups:
             self._groups.add(members)
@@ -109,7 +109,7 @@ def _second_size(args: Sequence[Any]) -> Key:
 
 
 def _gathered_size(args: Sequence[Any]) -> Key:
-    """Return one rank's part, or all parts if they differ."""
+    """Return the bytes of one rank's part, or of all parts if they differ."""
     parts = [count_bytes(one) for one in args[0][0]]
     own = count_bytes(args[1])
     if any(part != own for part in parts):
@@ -132,11 +132,11 @@ def _list_exchange_sizes(args: Sequence[Any]) -> Key:
 
 
 def _with_rank(key: str, value: Callable[[Sequence[Any]], Any], index: int) -> Any:
-    """Make a function that returns the size and a rank: root or peer in the group."""
+    """Make a function that returns the bytes and the root or peer, by group rank."""
     return lambda args: (count_bytes(value(args)), key, args[index])
 
 
-#: c10d's operation -> Kineto's name, and a function that returns its bytes
+#: c10d operation -> Kineto name, and a function that measures the arguments
 CALLS: dict[str, tuple[str, Callable[[Sequence[Any]], Key]]] = {
     "allreduce_": ("allreduce", _first_size),
     "allreduce_coalesced_": ("allreduce_coalesced", _first_size),
@@ -168,7 +168,7 @@ CALLS: dict[str, tuple[str, Callable[[Sequence[Any]], Key]]] = {
 
 
 def make_event(name: str, members: Sequence[int], about: Key) -> dict[str, Any]:
-    """Make Kineto's event of a call, in bytes; peers are ranks of the world."""
+    """Make the Kineto event of a call, in bytes; peers are world ranks."""
     args: dict[str, Any] = {"Collective name": name, "dtype": "Byte"}
     args["In msg nelems"] = about[0]
     args["Group size"], args["Process Group Ranks"] = len(members), list(members)
@@ -200,7 +200,7 @@ def count_call(name: str, group: Any, about: Key) -> None:
 
 
 def register_kernels() -> list[Any]:
-    """Add kernels to c10d's operations; return the registrations."""
+    """Register counting kernels for c10d's operations; return the registrations."""
     import torch
     from torch.library import Library
 
@@ -210,7 +210,7 @@ def register_kernels() -> list[Any]:
     library = Library("c10d", "IMPL")
     for operation, (name, measure) in CALLS.items():
         packet = getattr(torch.ops.c10d, operation, None)
-        if packet is None:  # not in this release of PyTorch
+        if packet is None:  # This release of PyTorch lacks the operation.
             continue
         schema = [one.name for one in packet.default._schema.arguments]
         kernel = _kernel(name, measure, packet.default.redispatch, schema, below, unbox)
@@ -220,7 +220,7 @@ def register_kernels() -> list[Any]:
 
 @functools.cache
 def compile_identity() -> Any:
-    """Compile a function that returns a list of tensors in C++'s type."""
+    """Compile an identity function that returns a C++ list of tensors."""
     import torch
 
     source = "def returned(x: List[Tensor]) -> List[Tensor]:\n    return x\n"
@@ -228,10 +228,11 @@ def compile_identity() -> Any:
 
 
 def complete_allreduce(tensors: Any) -> tuple[Any, Any]:
-    """Complete an all-reduce of a fake world with its tensors, which DDP reads.
+    """Complete an all-reduce of a fake world with the tensors that DDP reads.
 
-    In PyTorch's backend ``fake``, the future of the work holds None. A future made in
-    Python holds any object, but DDP's hooks in C++ need a list of tensors.
+    In PyTorch's backend ``fake``, the future of the work contains None, but DDP's C++
+    hooks require a list of tensors. A future made in Python contains a Python object
+    instead.
     """
     import torch
 
@@ -264,7 +265,7 @@ _registrations: list[Any] = []
 
 
 def start_counting(rank: int, world: int) -> None:
-    """Start counting when the program has started a world."""
+    """Start counting after ``init_process_group``."""
     global notes
     import torch
 
@@ -285,7 +286,7 @@ def start_counting(rank: int, world: int) -> None:
 
 
 def wrap_group_functions(module: Any) -> None:
-    """Wrap the functions that start worlds and groups."""
+    """Wrap the functions that create the world and process groups."""
     fake = (
         tuple(map(int, os.environ.get(WORLD, "").split("/")))
         if (WORLD in os.environ)
@@ -333,7 +334,7 @@ def wrap_group_functions(module: Any) -> None:
     def destroy_process_group(group: Any = None) -> Any:
         result = destroy(group)
         if notes is not None:
-            notes.members.clear()  # names are reused
+            notes.members.clear()  # PyTorch reuses group names.
         return result
 
     module.init_process_group = init_process_group
@@ -344,10 +345,10 @@ def wrap_group_functions(module: Any) -> None:
 
 
 class Finder:
-    """Wraps PyTorch's module of groups when it is loaded."""
+    """Import hook that wraps the functions of ``distributed_c10d``."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Find only that module; leave others to the other finders."""
+        """Find only ``distributed_c10d``; return None for all other modules."""
         if name != MODULE:
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
@@ -363,13 +364,13 @@ class Finder:
 
 
 def discard_parent_notes() -> None:
-    """Drop the notes of the parent: a forked process has its own world."""
+    """Discard the parent's notes, because a forked process has its own world."""
     global notes
     notes = None
 
 
 def note_attempt() -> None:
-    """Mark that torchrun has started a rank, even if it starts no world."""
+    """Record that torchrun has started a rank, even if the rank starts no world."""
     names = "RANK", "TORCHELASTIC_RESTART_COUNT"
     rank, attempt = (os.environ.get(name, "") for name in names)
     if rank and attempt:
@@ -379,5 +380,5 @@ def note_attempt() -> None:
 if __name__ == "topoloom_injected" and FOLDER in os.environ:
     sys.meta_path.insert(0, Finder())
     os.register_at_fork(after_in_child=discard_parent_notes)
-    with contextlib.suppress(OSError):  # reported when the program starts a world
+    with contextlib.suppress(OSError):  # `start_counting` reports it.
         note_attempt()

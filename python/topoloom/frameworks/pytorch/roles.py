@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Assigns to every rank a played rank that acts like it.
+"""Assigns an emulated rank with the same calls to every rank.
 
-An axis is the set of groups of the same shape, whose ranks have equal differences. The
-role of a rank is its places in the groups of some axes: those with messages, and those
-that distinguish played ranks with different calls.
+An axis is the set of groups of the same shape, that is, with equal rank differences.
+The role of a rank is its index in the groups of some axes: the axes with messages, and
+the axes that distinguish emulated ranks with different calls.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Key = tuple[Places, ...]
 
 
 class Message(NamedTuple):
-    """A message of a played rank within a group; `own` and `other` are places."""
+    """A message of an emulated rank; `own` and `other` are indices in a group."""
 
     is_sent: bool
     axis: int
@@ -29,7 +29,7 @@ class Message(NamedTuple):
 
 
 class Axes:
-    """The groups of a world by shape; the last axis is the whole world."""
+    """All groups by shape; the last axis is the whole world."""
 
     def __init__(self, world: int, groups: Sequence[Members]) -> None:
         everyone = tuple(range(world))
@@ -53,7 +53,7 @@ class Axes:
         self.whole = shapes[everyone]
 
     def find_axis(self, members: Members) -> int:
-        """Find the axis of a group; a group of all ranks is the whole world."""
+        """Return the axis of a group; unknown groups belong to the whole world."""
         return self._axes.get(members, (self.whole, 0))[0]
 
     def size(self, axis: int) -> int:
@@ -61,16 +61,16 @@ class Axes:
         return len(self.groups[axis][0])
 
     def places(self, axis: int, rank: int) -> Places:
-        """List the places of a rank in its groups of an axis."""
+        """List the indices of a rank in its groups of an axis."""
         return tuple(sorted(place for _, place, _ in self._at_of(axis, rank)))
 
     def find_group(
         self, axis: int, rank: int, place: int, near: Members = ()
     ) -> Members | None:
-        """Find a group of a rank along an axis, preferably with the rank at this place.
+        """Find a group of a rank along an axis, preferably with the rank at `place`.
 
-        If there are several, returns the one created closest in time to `near`; None if
-        there is none.
+        Of several groups, returns the group created closest in time to `near`; None if
+        there is no group.
         """
         made = self._axes.get(near, (axis, 0))[1]
         found = self._at_of(axis, rank)
@@ -87,9 +87,9 @@ class Axes:
         return min((one for one in self._of[source] if target in one), key=len)
 
     def is_composed(self, axis: int, rank: int) -> bool:
-        """Return whether groups of another axis divide a rank's group (tp in tp-pp).
+        """Return whether another axis subdivides a rank's group, as tp in tp-pp.
 
-        Its places then follow from those of the other axes.
+        If so, the other axes determine the indices in this group.
         """
         for _, _, members in self._at_of(axis, rank):
             inside = set(members)
@@ -105,7 +105,7 @@ class Axes:
 
 
 class RankActivity(NamedTuple):
-    """The messages and collectives of a played rank, with their calls."""
+    """Call counts of an emulated rank's messages and collectives."""
 
     messages: Counter[Message]
     collectives: Counter[Hashable]
@@ -126,7 +126,7 @@ class RankActivity(NamedTuple):
         return sent == received
 
     def is_ring(self, axis: int, size: int) -> bool:
-        """Return whether offsets are equal only modulo the size of the group."""
+        """Return whether sends match receives only modulo the group size."""
         if self.forwards(axis):
             return False
         around = []
@@ -139,16 +139,16 @@ class RankActivity(NamedTuple):
 
 
 class Roles:
-    """Assigns a played rank to every rank.
+    """Assigns an emulated rank to every rank.
 
     Attributes
     ----------
     representatives
-        The played rank of each rank.
+        The emulated rank that represents each rank.
     unknown
-        Roles that were not played: the first rank of the role -> all its ranks.
+        Roles without an emulated rank: first rank of the role -> all its ranks.
     missing
-        A group whose places of the first such rank were not played.
+        A group in which no emulated rank has the index of the first such rank.
     """
 
     def __init__(self, axes: Axes, world: int, did: Mapping[int, RankActivity]) -> None:
@@ -165,7 +165,7 @@ class Roles:
         self._assign_representatives(world)
 
     def is_ring(self, rank: int, axis: int) -> bool:
-        """Return whether a played rank's messages wrap around its groups."""
+        """Return whether the messages of an emulated rank wrap around its groups."""
         at = rank, axis
         if at not in self._rings:
             self._rings[at] = self._did[rank].is_ring(axis, self._axes.size(axis))
@@ -175,7 +175,7 @@ class Roles:
         return tuple(self._axes.places(axis, rank) for axis in self._role_axes)
 
     def _choose(self) -> list[int]:
-        """Choose the axes of messages, then those that distinguish played ranks."""
+        """Choose the axes of messages, then axes that distinguish emulated ranks."""
         axes, chosen = self._axes, sorted(self._sent_along)
         rest = [
             axis
@@ -184,7 +184,7 @@ class Roles:
         ]
         whole = [one for one in rest if axes.is_composed(one, axes.groups[one][0][0])]
         simple = [one for one in rest if one not in whole]
-        # Any differing axis that is not composed may be the reason.
+        # Any axis that differs and is not composed may cause the difference.
         unlike = self._find_conflicts(chosen)
         chosen += [axis for axis in simple if self._differs(axis, unlike)]
         for axis in whole:
@@ -193,7 +193,7 @@ class Roles:
         return chosen
 
     def _find_conflicts(self, chosen: Sequence[int]) -> list[list[int]]:
-        """List played ranks that have equal places but different calls."""
+        """List groups of emulated ranks with equal indices but different calls."""
         same: dict[Key, list[int]] = defaultdict(list)
         for rank in self._played:
             same[tuple(self._axes.places(axis, rank) for axis in chosen)].append(rank)
@@ -238,7 +238,7 @@ class Roles:
     def _nearest(
         self, key: Key, by_key: Mapping[Key, list[int]]
     ) -> tuple[list[int], bool]:
-        """Find played ranks for an unplayed role, and whether they surely act alike."""
+        """Find emulated ranks to represent a role, and whether they surely match."""
         best: tuple[tuple[int, ...], list[int], bool] | None = None
         for other, ranks in by_key.items():
             fits, is_known, apart, after = True, True, 0, 0
@@ -260,7 +260,7 @@ class Roles:
         return best[1:]
 
     def _can_represent(self, axis: int, own: Places, played: Places, rank: int) -> bool:
-        """Return whether a played rank can represent one at other places of an axis."""
+        """Return whether an emulated rank can represent a rank at another index."""
         if axis not in self._sent_along or len(own) != 1 or len(played) != 1:
             return False
         if self.is_ring(rank, axis):

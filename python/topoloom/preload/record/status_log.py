@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the status logs of processes; ``mpi/record/status_log.c`` has their format."""
+"""Reads status logs of processes; ``mpi/record/status_log.c`` defines the format."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: Ends that a launcher or `record` causes after another rank has ended.
+#: Terminations that a launcher or `record` causes after another rank has ended.
 _CAUSED_BY_LAUNCHER = (f"asked {signal.SIGURG.value}", f"signal {signal.SIGTERM.value}")
 
 
 @dataclass
 class StatusLog:
-    """Status of the processes of a command."""
+    """Start and termination of the processes of a command."""
 
     #: Paths of the programs that loaded the recorder.
     programs: set[str] = field(default_factory=set)
-    #: ``other``, ``sessions`` or ``unseen``, if a process wrote that.
+    #: Problems in the logs: ``other`` (MPI), ``sessions``, ``unseen`` (MPI_Init).
     flags: set[str] = field(default_factory=set)
-    #: By world, the number of ranks and those that reached ``MPI_Init``.
+    #: World -> number of ranks, and ranks that reached ``MPI_Init``.
     started: dict[str, tuple[int, set[int]]] = field(default_factory=dict)
-    #: By world and rank, how ranks ended without ``MPI_Finalize``: ``exit 3``.
+    #: World -> rank -> termination without ``MPI_Finalize``, such as ``exit 3``.
     ended: dict[str, dict[int, str]] = field(default_factory=dict)
 
 
 def read_status_log(folder: Path) -> StatusLog:
-    """Read the files of all hosts; incomplete lines are skipped."""
+    """Read the logs of all hosts; skip incomplete lines."""
     log = StatusLog()
     for file in sorted(folder.glob("log-*")):
         for line in file.read_text(errors="replace").splitlines():
@@ -53,11 +53,11 @@ def _read(line: str, log: StatusLog) -> None:
 
 
 def describe_ends(log: StatusLog, job: str, missing: list[int]) -> dict[str, list[int]]:
-    """Describe how ranks ended that did not reach ``MPI_Finalize``.
+    """Describe how ranks without ``MPI_Finalize`` terminated.
 
-    Ranks that the launcher ended are omitted, unless all are such.
+    Ranks that the launcher terminated are omitted.
 
-    `missing`: ranks without counts.
+    `missing` lists the ranks without counts.
     """
     ends: defaultdict[str, list[int]] = defaultdict(list)
     ended = log.ended.get(job, {})
@@ -93,7 +93,7 @@ def _describe_end(how: str) -> str:
 
 
 def explain_no_counts(log: StatusLog, exit_status: int) -> str:
-    """Explain why a command left no counts."""
+    """Explain why a command produced no counts."""
     if log.started:
         size, ranks = next(iter(log.started.values()))
         return (

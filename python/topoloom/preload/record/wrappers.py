@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Generates the recorder's C and Fortran wrappers from ``mpi/record/calls.txt``.
 
-Only calls that the user's ``mpi.h`` declares get a wrapper. One table thus serves MPI
-3.0 to 4.x and libraries that are ahead of their version: Open MPI 5 declares MPI 3.1
-but has persistent collectives.
+Only calls that the user's ``mpi.h`` declares get a wrapper. One table therefore
+supports MPI 3.0 to 4.x, and calls beyond the declared version: Open MPI 5 declares MPI
+3.1 but has persistent collectives.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _OTHER_TYPES = {
     "sendtypes": "const MPI_Datatype *",
     "recvtypes": "const MPI_Datatype *",
 }
-#: Prefix of a C name -> how its wrapper enters; MPI itself calls PMPI names.
+#: Prefix of a C name -> first call of its wrapper; MPI libraries call PMPI names.
 _PREFIXES = {"MPI_": "enter_call()", "PMPI_": "enter_pmpi_call(CALLER)"}
 
 
 class Call(NamedTuple):
-    """An MPI procedure to wrap; `note` is C code with the parameters' names."""
+    """An MPI procedure to wrap; `note` is a C call that records it."""
 
     name: str
     parameters: list[str]
@@ -50,7 +50,7 @@ class Call(NamedTuple):
 
 
 def write_wrappers(table: str, mpi_header: str) -> str:
-    """Generate the C file.
+    """Generate the C file of all wrappers.
 
     `table`: the text of ``calls.txt``. `mpi_header`: ``mpi.h`` after the preprocessor.
     """
@@ -168,7 +168,7 @@ SHIM_EXPORT int {name}({declared}) {{
 
 
 def _write_fortran_wrapper(call: Call, suffix: str) -> str:
-    """Pass pointers on unchanged: they may be Fortran's MPI_BOTTOM."""
+    """Forward pointers unchanged, because they can be Fortran's MPI_BOTTOM."""
     name = f"mpi_{call.name.lower()}{suffix}"
     types = [_fortran_type(p) for p in call.parameters] + ["MPI_Fint *"]
     parameters = [*call.parameters, "error"]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses among an MPI library's algorithms that match schedules of Topoloom.
+"""Chooses the fastest algorithm of an MPI library that matches a Topoloom schedule.
 
-Some algorithms take powers of two only. Decisions therefore hold for ranges of rank
-counts: each power of two, and the counts up to the next one, which the middle one
-represents.
+Some algorithms require a power of two. Rules therefore cover ranges of rank counts:
+each power of two, and the counts up to the next power. The middle count represents such
+a range.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from topoloom.schedules.choose import Call, rank_schedules
 from topoloom.schedules.decisions import MAX_BYTES, find_changes
 from topoloom.schedules.exports.request import ExportRequest
 
-#: Segment sizes of a chain that are tried, in bytes.
+#: Candidate segment sizes of a chain, in bytes.
 SEGMENTS = (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)
 
 
 class Counterpart(NamedTuple):
-    """A library's algorithm and the schedule that sends the same messages."""
+    """An algorithm of an MPI library and the schedule that sends the same messages."""
 
-    algorithm: str  # the library's name
+    algorithm: str  # name in the library
     schedule: str  # with options; ``chain`` stands for all segment sizes
-    #: Whether the two match for powers of `base` (True), other rank counts (False), or
+    #: Rank counts at which they match: powers of `base` (True), all others (False), or
     #: all (None).
     powers: bool | None = None
     base: int = 2
 
     def matches(self, ranks: int) -> bool:
-        """Return whether both send the same messages among this many ranks."""
+        """Return whether algorithm and schedule match at this rank count."""
         power = 1
         while power < ranks:
             power *= self.base
@@ -40,17 +40,17 @@ class Counterpart(NamedTuple):
 
 
 class MpiFunction(NamedTuple):
-    """An MPI function whose algorithm can be set."""
+    """An MPI function whose algorithm the user can select."""
 
-    name: str  # the library's name
-    #: Whether the library counts the bytes of all ranks instead of one rank's.
+    name: str  # name in the library
+    #: Whether rules compare the bytes of all ranks instead of one rank's bytes.
     counts_all_ranks: bool
-    algorithms: tuple[Counterpart, ...]  # those with a matching schedule
-    by_size: bool = True  # whether the algorithm can depend on the size of a call
+    algorithms: tuple[Counterpart, ...]
+    by_size: bool = True  # whether the algorithm can depend on the bytes
 
 
 class SizeRule(NamedTuple):
-    """The fastest algorithm from this size on, as the library counts bytes."""
+    """The fastest algorithm from this size on, in bytes as counted by the library."""
 
     bytes: int
     algorithm: str
@@ -58,7 +58,7 @@ class SizeRule(NamedTuple):
 
 
 class RankRange(NamedTuple):
-    """Rules for a range of rank counts, both ends included."""
+    """Size rules for the rank counts from `first` to `last`, inclusive."""
 
     first: int
     last: int
@@ -70,7 +70,7 @@ def choose_algorithms(
     table: dict[str, tuple[MpiFunction, ...]],
     library: str,
 ) -> list[tuple[MpiFunction, list[RankRange]]]:
-    """Choose the algorithms of all functions of the requests, in their order.
+    """Choose algorithms for the MPI functions of the requests, in table order.
 
     Raises `topoloom.Error` if no algorithm of the library matches a schedule.
     """
@@ -89,14 +89,14 @@ def _choose_for_request(
     operation = request.call.operation
     if operation not in table:
         raise Error(
-            f"{library} has no algorithm of {operation} that is one of our schedules; "
-            f"it has for {', '.join(table)}"
+            f"{library} has no algorithm of {operation} that matches a schedule of "
+            f"Topoloom; choose one of {', '.join(table)}"
         )
     found = [(each, list(_rank_ranges(request, each))) for each in table[operation]]
     if not any(spans for _, spans in found):
         raise Error(
             f"{library} has no algorithm of {operation} for {request.call.ranks} ranks "
-            "that is one of our schedules; take another number of ranks"
+            "that matches a schedule of Topoloom; choose another number of ranks"
         )
     return found
 
@@ -120,7 +120,7 @@ def _rank_ranges(request: ExportRequest, function: MpiFunction) -> Iterator[Rank
 
 
 def _split_rank_counts(request: ExportRequest) -> Iterator[tuple[int, int, int]]:
-    """List ranges of rank counts, each with the count that represents it."""
+    """List ranges of rank counts as (first, last, representative count)."""
     most = request.call.ranks
     if request.slots is not None:
         yield most, most, most
@@ -140,7 +140,7 @@ def _is_equivalent(counterpart: Counterpart, call: Call) -> bool:
         return False
     try:
         call._replace(bytes=0).schedule(counterpart.schedule)
-    except Error:  # not for this rank count
+    except Error:  # The schedule does not support this rank count.
         return False
     return True
 

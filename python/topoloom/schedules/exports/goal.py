@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""GOAL: sends, receives and local work of every rank, and what each must wait for.
+"""Writes GOAL: sends, receives and local work of every rank, and their dependences.
 
-Ranks act like Topoloom's executor: the messages of a round start together, and the
-next round waits for all of them.
+As in Topoloom's executor, the messages of a round start together, and the next round
+waits for all of them.
 
 Source: T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language - A
 Flexible Way to Express Collective Communication", ICPP 2009; the text form that
@@ -26,7 +26,7 @@ USE = "txt2bin -i FILE -o schedule.bin && LogGOPSim -f schedule.bin"
 
 
 def write(*requests: ExportRequest) -> str:
-    """Write the operations of every rank in the best schedule; times are in ns."""
+    """Write each rank's operations of the best schedule; times are in ns."""
     request = single_request(requests, NAME)
     model = request.model or FREE
     lines = [f"num_ranks {request.call.ranks}", ""]
@@ -50,7 +50,7 @@ class _RankWriter:
         return self._lines
 
     def _round(self, each: Round, waits: list[str]) -> list[str]:
-        """Write a round; return the operations that the next one must wait for."""
+        """Write a round; return the operations that the next round waits for."""
         if each.before:
             waits = [self._work(each.before, waits)]
         done = [

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPICH's selection of collectives as JSON: nested conditions that end in a name.
+"""Writes MPICH's collective selection file: JSON conditions that lead to algorithms.
 
-The file replaces all of MPICH's rules, so it repeats those that are not decided here.
-MPICH does not backtrack: if no condition below a matching one holds, it aborts.
-Options of an algorithm are in parentheses here: ``Alltoall_intra_k_brucks(k=3)``.
+The file replaces all of MPICH's rules, so it repeats the default rules of all other
+collectives. MPICH does not backtrack: it aborts if no condition below a matching
+condition holds. This module writes options in parentheses:
+``Alltoall_intra_k_brucks(k=3)``.
 
 Source: MPICH 4.0, ``src/mpi/coll/src/csel.c``.
 """
@@ -135,18 +136,19 @@ TABLE = {
     "scatter": _single_algorithm("Scatter", "binomial", "binomial"),
 }
 
-#: MPICH's substitutes for algorithms that split the vector of a predefined operator.
+#: Algorithms that split the vector, which requires a predefined operator, and the
+#: algorithms that MPICH uses otherwise.
 _SUBSTITUTES = {
     "Allreduce_intra_reduce_scatter_allgather": "Allreduce_intra_recursive_doubling",
     "Reduce_intra_reduce_scatter_gather": "Reduce_intra_binomial",
 }
 
-#: MPICH stores sizes in an int.
+#: MPICH stores sizes in an `int`.
 _MOST = 2**31 - 1
 
 
 def write(*requests: ExportRequest) -> str:
-    """Write the rules of all collectives, with the choices for the requests."""
+    """Write rules for all collectives; the requests determine their own."""
     return write_choices(choose_algorithms(requests, TABLE, NAME))
 
 
@@ -154,9 +156,9 @@ def write_choices(
     functions: list[tuple[MpiFunction, list[RankRange]]],
     renamed: Mapping[str, str] | None = None,
 ) -> str:
-    """Write rules for MPICH, with its own for all other functions.
+    """Write rules for these functions, and MPICH's default rules for all others.
 
-    Names are those of MPICH 4.0 unless `renamed`.
+    Algorithms have their names in MPICH 4.0; `renamed` maps them to other names.
     """
     rules = {}
     for function, spans in functions:
@@ -178,7 +180,7 @@ def _by_size(function: MpiFunction, span: RankRange) -> Rules:
 
 
 def _guard(choice: SizeRule) -> Rules:
-    """Guard an algorithm against operators and counts that it does not support."""
+    """Add conditions on operator and count if the algorithm does not support all."""
     uncut = _SUBSTITUTES.get(choice.algorithm)
     if uncut is None:
         return choice.algorithm

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPICH's selection of collectives since version 4.3: some algorithms have a radix.
+"""Writes the selection file of MPICH 4.3 and later, where some algorithms have a radix.
 
-It refuses files with unknown names, such as MPICH 4.0's names for barriers.
+MPICH rejects files with unknown names, such as MPICH 4.0's names for barriers.
 Source: MPICH 4.3 and 5.0, ``src/mpi/coll/src/csel_container.c``.
 """
 
@@ -19,7 +19,7 @@ from topoloom.schedules.exports.request import ExportRequest
 NAME = "mpich-5"
 USE = mpich.USE
 
-#: Radices that are tried wherever a schedule is chosen.
+#: Candidate radices of every schedule with a radix.
 _RADIXES = (3, 4, 8)
 _BARRIER = "Barrier_intra_k_dissemination"
 _RENAMED = {"Barrier_intra_dissemination": f"{_BARRIER}(k=2)"}
@@ -35,7 +35,7 @@ def _with_radix(
 
 
 def _of_powers(algorithm: str, schedule: str) -> tuple[Counterpart, ...]:
-    """Omit other rank counts, for which MPICH sends more; powers of 3 have no rules."""
+    """Match only powers of the radix; at other rank counts MPICH sends more."""
     return tuple(
         Counterpart(f"{algorithm}(k={k})", f"{schedule}(radix={k})", True, k)
         for k in _RADIXES
@@ -76,10 +76,10 @@ TABLE = {
 
 
 def write(*requests: ExportRequest) -> str:
-    """Write the rules of all collectives, with the choices for the requests."""
+    """Write rules for all collectives; the requests determine their own."""
     return write_choices(choose_algorithms(requests, TABLE, NAME))
 
 
 def write_choices(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
-    """Write rules for these versions, with MPICH's own for all other functions."""
+    """Write rules for these functions, and MPICH's default rules for all others."""
     return mpich.write_choices(functions, _RENAMED)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPICH's default rules for all collectives, with slots for other choices.
+"""MPICH's default algorithm selection, with replaceable parts per collective.
 
 Names and thresholds are those of MPICH 4.0 and 5.0, without its rules for empty
 messages (R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective
@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-#: An algorithm's name without "MPIR_", or rules by condition; the first match applies.
+#: Name of an algorithm without "MPIR_", or rules by condition; the first match applies.
 Rules: TypeAlias = "str | Mapping[str, Rules]"
 
-#: Rules by first and last rank count.
+#: Tuples of first rank count, last rank count, and rules.
 Decided = Sequence[tuple[int, int, Rules]]
 
 
 class _Slot(NamedTuple):
-    """A place for a decision, with MPICH's own rules as default."""
+    """Default rules of MPICH that a decision can replace."""
 
     own: Rules
 
@@ -28,7 +28,7 @@ _RuleTemplate: TypeAlias = "str | _Slot | Mapping[str, _RuleTemplate]"
 
 
 def by_size(counted: str, rules: Sequence[Rules], ends: Sequence[int]) -> Rules:
-    """Make rules by size; each applies below its end, the last above all ends."""
+    """Make rules by size: each applies below its end, the last to larger sizes."""
     if not ends:
         return rules[0]
     below = {f"{counted}<{end}": rule for end, rule in zip(ends, rules, strict=False)}
@@ -36,7 +36,7 @@ def by_size(counted: str, rules: Sequence[Rules], ends: Sequence[int]) -> Rules:
 
 
 def make_rules(decided: Mapping[str, Decided]) -> dict[str, Rules]:
-    """Make the rules of all collectives, by default MPICH's own."""
+    """Make the rules of all collectives; MPICH's defaults where `decided` has none."""
     both = {**_blocking(), **_nonblocking()}
     return {name: _fill(node, decided.get(name, ())) for name, node in both.items()}
 
@@ -50,7 +50,7 @@ def _fill(node: _RuleTemplate, decided: Decided) -> Rules:
 
 
 def _by_ranks(own: Rules, decided: Decided) -> Rules:
-    # MPICH 4.0 takes comm_size<8 for <=8, but only below other conditions.
+    # MPICH 4.0 evaluates comm_size<8 as <=8, but only below other conditions.
     rules: dict[str, Rules] = {}
     known = 0
     for first, last, choices in decided:
@@ -258,7 +258,7 @@ def _reduce(prefix: str) -> Rules:
 
 
 def _cut(uncut: str, cut: str, most: int) -> Rules:
-    """Split long vectors if they have an element for every rank."""
+    """Split long vectors that have at least one element per rank."""
     long: Rules = {
         "is_op_built_in=yes": {"count<pow2": uncut, "count=any": cut},
         "is_op_built_in=no": uncut,

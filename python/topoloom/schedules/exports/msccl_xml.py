@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MSCCL XML: the thread blocks of every GPU, each with a sequence of steps.
+"""Writes MSCCL XML: the thread blocks of every GPU, each with a sequence of steps.
 
-Each thread block sends to one GPU or receives from one. Each GPU has one more block,
-which copies and combines. A data dependence makes a step wait for one step of another
-block; if it must wait for several, steps that only wait precede it. Data is combined on
-arrival (`rrc`) if nothing else in the round uses its location. Chunks are equal parts
-of a buffer.
+Each thread block sends to one GPU or receives from one GPU. One more block per GPU
+copies and reduces. A step can wait for only one step of another block; further
+dependences become `nop` steps before it. Data is reduced on arrival (`rrc`) if nothing
+else in the round uses its location. Chunks are equal parts of a buffer.
 
 Source: M. Cowan et al., "MSCCLang: Microsoft Collective Communication Language", ASPLOS
 2023, and the checks in MSCCL's parser.
@@ -40,18 +39,18 @@ _COLLECTIVES = {
     "reduce-scatter": "reduce_scatter",
 }
 _REDUCTIONS = ("all-reduce", "reduce", "reduce-scatter")
-#: Chunks of a buffer. Unequal block sizes may have no common divisor but 1 byte.
+#: Limit on chunks per buffer: unequal blocks can have a common divisor of only 1 byte.
 _MAX_CHUNKS = 1 << 14
-#: Chunks of a step; MSCCL keeps a table entry for each count.
+#: Limit on chunks per step; MSCCL has one table entry per count.
 _MAX_COUNT = 64
 _BUFFERS = {"input": "i", "output": "o", "scratch": "s"}
 
 
 def write(*requests: ExportRequest) -> str:
-    """Write the steps of every GPU in the best schedule.
+    """Write each GPU's steps of the best schedule.
 
-    Raises `topoloom.Error` if MSCCL lacks the collective, or the rank count does not
-    divide the bytes.
+    Raises `topoloom.Error` if MSCCL lacks the collective, or the bytes are not a
+    multiple of the rank count.
     """
     request = single_request(requests, NAME)
     operation, ranks = request.call.operation, request.call.ranks
@@ -63,8 +62,8 @@ def write(*requests: ExportRequest) -> str:
     chunk = _chunk(programs, gcd(inputs, outputs))
     if max(inputs, outputs) > _MAX_CHUNKS * chunk:
         raise Error(
-            f"{request.best} cuts {each} bytes in unequal parts, but the chunks of "
-            f"MSCCL are equal; take bytes that {ranks} divides, such as "
+            f"{request.best} splits {each} bytes into unequal parts, but the chunks of "
+            f"MSCCL are equal; choose a multiple of {ranks} bytes, such as "
             f"{max(each // ranks, 1) * ranks}"
         )
     algo = ElementTree.Element(
@@ -101,7 +100,7 @@ def write(*requests: ExportRequest) -> str:
 
 
 def _buffer_bytes(operation: str, ranks: int, each: int) -> tuple[int, int]:
-    """Return the bytes of the input and the output of a rank."""
+    """Return the bytes of a rank's input buffer and output buffer."""
     if operation == "all-gather":
         return each, each * ranks
     if operation == "reduce-scatter":
@@ -126,16 +125,16 @@ def _chunk(programs: list[RankProgram], whole: int) -> int:
 
 @dataclass(eq=False)
 class _Step:
-    """A step of a thread block; `needs` are steps of other blocks."""
+    """A step of a thread block; `needs` are steps of other blocks that it waits for."""
 
     kind: str
     at: tuple[Place, Place]  # source and target, offsets in chunks
     chunks: int
     block: int
-    order: int  # among the steps of its block
+    order: int  # index in its block
     needs: list[_Step]
     is_needed: bool = False
-    position: int = 0  # in the file, including steps that only wait
+    position: int = 0  # index in the file, which counts `nop` steps
 
 
 class _Blocks:
@@ -152,11 +151,11 @@ class _Blocks:
         self._readers: dict[tuple[str, int], list[_Step]] = {}
 
     def local(self, work: Work) -> None:
-        """Add a copy or a combination."""
+        """Add a copy or a reduction."""
         self._add(_LOCAL, "re" if work.combines else "cpy", *work[1:])
 
     def round(self, each: Round) -> None:
-        """Add a round; data is combined on arrival where possible."""
+        """Add the steps of a round; reduce data on arrival if possible."""
         for work in each.before:
             self.local(work)
         for message in each.sends:
@@ -192,7 +191,7 @@ class _Blocks:
             steps.append(step)
 
     def _order(self, step: _Step) -> None:
-        """Make a step wait for the steps that it depends on."""
+        """Add the data dependences of a step on steps of other blocks."""
         source, target = (_chunks_at(place, step.chunks) for place in step.at)
         reads = [] if step.kind == "r" else source
         writes = [] if step.kind == "s" else target
@@ -215,7 +214,7 @@ class _Blocks:
                 step.needs.append(other)
 
     def add_to(self, gpu: ElementTree.Element) -> None:
-        """Write all blocks; each step that another waits for takes a line."""
+        """Write all blocks; a step takes one line per dependence."""
         for steps in self._steps:
             position = -1
             for step in steps:
@@ -268,7 +267,7 @@ def _chunks_at(place: Place, count: int) -> list[tuple[str, int]]:
 
 
 def _find_combined_messages(each: Round) -> dict[PlacedMessage, Work]:
-    """Find messages of which only the combination is kept, in a place of its own."""
+    """Find messages that are used only by one reduction, with that reduction."""
     return {
         message: work
         for message in each.receives
@@ -280,7 +279,7 @@ def _find_combined_messages(each: Round) -> dict[PlacedMessage, Work]:
 
 
 def _is_only_use(each: Round, message: PlacedMessage, work: Work) -> bool:
-    """Return whether only `work` uses the message and its result in the round."""
+    """Return whether nothing but `work` uses the message or its result in the round."""
     others = [one for one in each.meanwhile + each.after if one is not work]
     written = [(one.at, one.bytes) for one in each.receives if one is not message]
     written += [(one.target, one.bytes) for one in others]
