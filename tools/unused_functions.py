@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""List the functions of the core that neither libtopoloom nor the Python module uses.
+"""List core functions that neither libtopoloom nor the Python module uses.
 
-Links the objects of a build once more, as one library with only the exported functions
-as roots, and reads which functions the linker removes: nothing calls them, or all
-calls are inlined, so that they can be static or in an anonymous namespace. Exits
-with 1 if there are any.
+Links the objects of a build again as one library with only the exported functions as
+roots, and reads which functions the linker removes. Such functions are never called, or
+all calls are inlined, so that they can be static or in an anonymous namespace. The exit
+status is 1 if the linker removes any.
 
 Usage: tools/unused_functions.py [BUILD]
 """
@@ -21,13 +21,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 REMOVED = re.compile(r"section '\.text\.(?:unlikely\.|hot\.)?(_ZNK?8topoloom\w+)'")
 ALLOWED = {
-    "topoloom::NetworkView::describe[abi:cxx11]",  # the concept Topology requires it
-    "topoloom::LinkLoads::loads",  # tests compare searches with their definition
+    "topoloom::NetworkView::describe[abi:cxx11]",  # required by the concept Topology
+    "topoloom::LinkLoads::loads",  # used by tests as a reference
 }
 
 
 def run(*words: str | Path, text: str | None = None) -> str:
-    """Return what a command writes to both streams."""
+    """Run a command; return standard output and error."""
     return subprocess.run(
         words,
         input=text,
@@ -39,7 +39,7 @@ def run(*words: str | Path, text: str | None = None) -> str:
 
 
 def removed_functions(build: Path) -> set[str]:
-    """Link the libraries as one and return the mangled names that are removed."""
+    """Link the libraries as one; return the mangled names of removed functions."""
     objects = [
         *build.glob("CMakeFiles/topoloom.dir/**/*.o"),
         *build.glob("bindings/CMakeFiles/_core.dir/**/*.o"),
@@ -65,7 +65,7 @@ def removed_functions(build: Path) -> set[str]:
 
 
 def external_functions(build: Path) -> set[str]:
-    """Return the mangled names of functions that have one definition in the core."""
+    """Return the mangled names of functions with one definition in the core."""
     listed = run("nm", "--defined-only", build / "libtopoloom_core.a")
     return set(re.findall(r"^\w+ T (\w+)$", listed, re.MULTILINE))
 

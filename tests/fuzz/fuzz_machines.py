@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Feed every reader of machines random or coverage-guided texts: `make fuzz`.
+"""Feed random or coverage-guided texts to every machine reader: `make fuzz`.
 
-Every target of `tests/package/importers/fuzz_targets.py` gets the same share of the
-time, in a separate process with bounded memory. With atheris it follows the coverage
-of the Python code; compiled readers, and all without atheris, get randomly mutated
-seeds. Texts that crash, or take over 2 s or too much memory, stay in
-``build/fuzz/TARGET``; the exit status is then 1.
+Every target of `tests/package/importers/fuzz_targets.py` runs for the same time, in a
+separate process with limited memory. With atheris, coverage of the Python code guides
+the texts. Compiled readers, and all readers without atheris, get randomly mutated
+seeds. Texts that crash, or take over 2 s or too much memory, are stored in
+``build/fuzz/TARGET``, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "fuzz"
 _MEMORY = 4 << 30
 _MAX_BYTES = 32_768
-#: libFuzzer's own watch, over that of `fuzz_targets.feed`; for what never returns
+#: libFuzzer's timeout, above the limit of `fuzz_targets.feed`, for endless calls
 _HANGS = 60
 
 sys.path.insert(0, str(ROOT / "tests" / "package" / "importers"))
 
 
 def main() -> int:
-    """Share the time out, and report a line for each target."""
+    """Run all targets for equal times, and print one line per target."""
     parser = argparse.ArgumentParser(description="Fuzz the readers of machines.")
     parser.add_argument("--seconds", type=int, default=600, help="for all targets")
     parser.add_argument("--only", nargs="+", metavar="TARGET", help="these targets")

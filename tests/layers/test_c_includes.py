@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Includes and symbols of the C and C++ sources in mpi/ and nccl/."""
+"""Include and symbol dependences of the C and C++ sources in mpi/ and nccl/."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def inside(path: Path) -> str:
 
 
 def included(path: Path) -> list[Path]:
-    """Find the headers of mpi/ and nccl/ that a file includes, its own folder first."""
+    """Find the headers of mpi/ and nccl/ that a file includes; its folder is first."""
     found = []
     for name in INCLUDED.findall(path.read_text()):
         beside = path.with_name(name)
@@ -37,12 +37,12 @@ def included(path: Path) -> list[Path]:
 
 
 def module_of(path: Path) -> Path:
-    """Return the folder of a file's README.md; fortran/ belongs to its library."""
+    """Return the folder of a file's README.md; for fortran/, the library's folder."""
     return path.parent.parent if path.parent.name == "fortran" else path.parent
 
 
 def permissions_of(top: str) -> dict[str, set[str]]:
-    """Map the modules below `top` to those that they may include."""
+    """Map the modules below `top` to the modules that they are permitted to include."""
     modules = {module_of(path) for path in FILES if path.is_relative_to(ROOT / top)}
     return {
         str(module.relative_to(ROOT / top)): {
@@ -77,7 +77,7 @@ def test_permissions_have_no_cycles(top: str) -> None:
 
 
 def test_headers_do_not_include_each_other_in_cycles() -> None:
-    """In C++, a header and its source are one file here."""
+    """A C++ header and its source count as one file."""
     arrows: dict[str, set[str]] = {}
     for path in FILES:
         if path.suffix != ".c":

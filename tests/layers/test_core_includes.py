@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of the core include only what the README.md of their module permits."""
+"""Files of the core include only modules that their module's README.md permits."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_permissions_have_no_cycles() -> None:
 
 
 def test_includes_have_no_cycles() -> None:
-    """A header and its source are one file here."""
+    """A header and its source count as one file."""
     arrows: dict[str, set[str]] = {}
     for path in FILES:
         name = inside(path.with_suffix(""))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Documentation that names what there is: verbs, mappers, options, links."""
+"""Documentation names only existing verbs, mappers, options and links."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(
     [*DOCS.rglob("*.md"), *(ROOT / n for n in ("README.md", "CONTRIBUTING.md"))]
 )
-#: Names that the examples of docs/develop add.
+#: Names that the examples in docs/develop add.
 WRITTEN_BY_READERS = {"peers", "count_peers"}
 BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
@@ -43,7 +43,7 @@ def blocks(page: Path, *languages: str) -> Iterator[str]:
 
 
 def commands() -> list[tuple[str, list[str]]]:
-    """List the `topoloom` commands that the pages print: where, and their words."""
+    """List the `topoloom` commands in the pages, as location and words."""
     found = []
     for page in PAGES:
         for body in blocks(page, "sh", "console"):
@@ -183,7 +183,7 @@ def test_the_page_of_tasks_names_every_task() -> None:
 
 
 def sessions() -> list[Path]:
-    """List the pages that show a file, and what the commands make of it."""
+    """List pages that print a file, with its printed and its actual contents."""
     return [
         page
         for page in PAGES
@@ -194,7 +194,7 @@ def sessions() -> list[Path]:
 @pytest.mark.parametrize("page", sessions(), ids=lambda page: page.stem)
 def test_commands_print_what_the_pages_show(page: Path, topoloom: Command) -> None:
     for body in blocks(page, "console"):
-        # The first `cat` of a file shows its contents; later ones must agree.
+        # The first `cat` of a file prints its contents; later prints must be equal.
         for line, printed in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", body, re.M):
             program, *words = shlex.split(line)
             if program == "topoloom":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rules that no compiler checks: dependencies, sizes and contents of files."""
+"""Rules that no compiler checks: dependences, sizes and contents of files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PRINTING = re.compile(r"\b(std::(cout|cerr|clog|print|puts|printf)|printf|puts)\
 
 
 def project_files() -> list[Path]:
-    """List the files of the project: those that git tracks or would add."""
+    """List the files of the project that git tracks or would add."""
     words = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(
         words, cwd=ROOT, capture_output=True, text=True, check=False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Errors that Python users can get name no options of the command line."""
+"""Errors of the Python interface do not mention command-line options."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "topoloom"
 
-#: Modules whose functions Python users call, except those that start programs.
+#: Modules of the Python interface, except modules that start programs.
 FOLDERS = (
     "allocations",
     "figure",
@@ -26,7 +26,7 @@ FOLDERS = (
     "support",
     "tasks",
 )
-#: Messages of the verbs `run` and `reorder`, which are command lines themselves.
+#: Messages of `run` and `reorder`, whose interface is the command line.
 COMMAND_LINES = {
     "launch_slots.py",
     "placed_run.py",

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""No two types of the core or its tests share a name in one namespace.
+"""Types of the core and its tests have unique qualified names.
 
-Compilers need not notice that: each file is compiled alone, and the linker keeps one
-of two functions that it takes for the same. ``-flto -Wodr`` finds such types in more
-than a minute of processor time. Here types are
-counted in the text of headers, and types in sources must have internal linkage. A full
-run also compiles all headers in one file.
+Compilers do not detect duplicates, because each file is compiled alone and the linker
+silently merges functions with equal names. ``-flto -Wodr`` finds duplicate types, but
+takes over a minute of CPU time. This test counts types in the text of headers and
+requires internal linkage for types in sources. A full run also compiles all headers in
+one file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 INCLUDED = ("core", "tests/core", "third_party")
 SOURCES = ("core", "tests/core", "bindings", "bench/core")
 
-#: clang-format leaves only code outside of functions and classes in column one.
+#: clang-format indents everything inside functions and classes.
 TYPE = re.compile(r"(?:struct|class|union|enum class|enum) ([\w:]+)")
 NAMESPACE = re.compile(r"namespace ([\w:]+) \{|\}  // namespace ([\w:]+)")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An option has the same meaning in every verb."""
+"""Options have the same meaning in all verbs."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from topoloom.cli.app import GROUPS, VERBS, app
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-#: Their help describes the output or its format, which differs by verb.
+#: Options whose help describes the verb's output or format.
 RESULTS = {"--output", "-o"}
 FORMATS = {"--to"}
-#: In `network`, these are terms of its field; other verbs had the words first.
+#: Options that are established terms with another meaning in `network`.
 OF_SWITCHES = {"--loads", "--traffic"}
-#: In `axes`, it is the number of ranks, as frameworks call it.
+#: In `axes`, the number of ranks, as in training frameworks.
 OF_FRAMEWORKS = {"--world"}
-#: `probe` checks a machine, and `export` a placement.
+#: `probe` checks a machine, `export` checks a placement.
 CHECKS = {"--check"}
-#: In `trees`, it names what to simulate; `balance` has only one choice.
+#: In `trees`, the option selects what to simulate; in `balance` it has one choice.
 SIMULATES = {"--simulate"}
 
 
 def options(verb: str) -> dict[str, Any]:
-    """Map what one types for an option of a verb to the option."""
+    """Map the names of a verb's options to the options."""
     command = app.get_command(click.Context(app), verb)
     named = [p for p in command.params if p.param_type_name == "option"]
     return {word: p for p in named for word in [*p.opts, *p.secondary_opts]}
@@ -41,7 +41,7 @@ def kind(option: Any) -> tuple[Any, ...]:
 
 
 def used() -> dict[str, dict[str, Any]]:
-    """Map every option to the verbs that have it."""
+    """Map every option to its verbs."""
     found: dict[str, dict[str, Any]] = defaultdict(dict)
     for verb in VERBS:
         for word, option in options(verb).items():

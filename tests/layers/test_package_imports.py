@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of the package import only what the README.md of their module permits."""
+"""Package files import only modules that their module's README.md permits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 
 def module(path: Path) -> str:
-    """Return the name of a file in imports, without that of the package."""
+    """Return the module name of a file, relative to the package."""
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     return ".".join(parts).removesuffix(".__init__").removesuffix("__init__")
 
@@ -23,21 +23,21 @@ MODULES = {module(path): path for path in FILES}
 
 #: Functions that import a module by its name.
 IMPORTERS = ("import_module", "__import__")
-#: Loads the verbs, which use the other files of its folder.
+#: The module that loads the verbs, which use other files of its folder.
 DISPATCHER = "cli.app"
 
 
 def imported(name: str, path: Path) -> set[str]:
-    """Name the package's modules that a file imports, late imports among them.
+    """Return the package's modules that a file imports, including late imports.
 
-    "" is the package itself.
+    The package itself is "".
     """
     tree = ast.parse(path.read_text())
     return imported_by_statements(tree, path) | imported_by_calls(tree, name)
 
 
 def offered(path: Path) -> set[str]:
-    """Name the modules whose names a package offers and loads on first use."""
+    """Return the modules that a package loads on first use of a public name."""
     stub = path.with_suffix(".pyi")
     if path.name != "__init__.py" or not stub.exists():
         return set()
@@ -61,10 +61,10 @@ def imported_by_statements(tree: ast.Module, path: Path) -> set[str]:
 
 
 def imported_by_calls(tree: ast.Module, name: str) -> set[str]:
-    """Name what a file can import with `import_module`.
+    """Return the modules that a file can import with `import_module`.
 
-    Parts of a module's name that are computed stand for every text of the file; a name
-    that is computed as a whole, for every module below a package that the file names.
+    A computed part of a module name matches every string of the file. A completely
+    computed name matches every module below the packages that the file mentions.
     """
     texts = {
         node.value
@@ -91,12 +91,12 @@ def imported_by_calls(tree: ast.Module, name: str) -> set[str]:
 
 
 def called(call: ast.Call) -> str:
-    """Name the function that is called, without its module."""
+    """Return the name of the called function, without its module."""
     return ast.unparse(call.func).rpartition(".")[2]
 
 
 def completed(module: ast.JoinedStr, name: str, text: str) -> str:
-    """Put a text into the gaps of an f-string; `__name__` is known."""
+    """Substitute a text for the fields of an f-string, except `__name__`."""
     parts = []
     for part in module.values:
         if isinstance(part, ast.Constant):
@@ -112,7 +112,7 @@ def folder_of(name: str) -> str:
 
 
 def test_files_import_only_what_their_module_permits() -> None:
-    """The package is for users: its files import names where they are defined."""
+    """Public names are for users; package files import from the defining modules."""
     permissions = read_permissions(PACKAGE, (".py",))
     wrong = []
     for name, path in MODULES.items():
@@ -155,7 +155,7 @@ def test_late_imports_are_found() -> None:
     assert imported_by_statements(tree, PACKAGE) == {"support.units"}
 
 
-#: Code that would parse the short text of a machine outside the core.
+#: Code outside the core that parses machine expressions.
 TAKEN_APART = re.compile(
     r"(?:machine|described|network|before|after)\.text"
     r"\.(?:partition|rpartition|split|rsplit|find|index|startswith|removeprefix|replace)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Number of channels of a node, from times of pairs that exchange at once."""
+"""Estimates the number of channels of a node from times of concurrent pairs."""
 
 from __future__ import annotations
 
@@ -13,35 +13,36 @@ from numpy.typing import ArrayLike, NDArray
 from topoloom._core import Error
 from topoloom.model.samples import Values
 
-#: The slowdown above which pairs share a channel: the geometric mean of 1 and 2.
+#: Slowdown above which pairs share a channel: the geometric mean of 1 and 2.
 SLOWED = 2**0.5
-#: The most that the total of c channels may be below c times that of one pair: this, or
-#: this share of c if larger, but less than half of the step to the previous number.
-#: One channel has 1.5 times the total with two pairs (C. Karlsson 2012, sec. 3.7).
+#: Allowed shortfall of the total bandwidth of c channels, in multiples of one pair's
+#: bandwidth: `SHORT`, or `SHORT_SHARE` of c if larger, but less than half of the step
+#: to the previous number of pairs. Two pairs on one channel reach 1.5 times the
+#: bandwidth of one pair (C. Karlsson 2012, sec. 3.7).
 SHORT, SHORT_SHARE = 0.25, 1 / 32
-#: The most that pairs may lose with a second pair, for any number of them.
+#: Largest relative slowdown by a second pair that is compensated.
 LOSS = 0.1
-#: Standard errors by which a time must exceed the slowdown.
+#: Number of standard errors by which a time must exceed the slowdown.
 ERRORS = 2.0
-#: Standard deviation of normal values whose median deviation is 1.
+#: Standard deviation of normal values with a median absolute deviation of 1.
 NORMAL_SIGMA = 1.4826
-#: Standard error of the median of normal values, relative to that of the mean.
+#: Standard error of the median of normal values, relative to the mean's.
 MEDIAN_ERROR = 1.2533
 
 
 @dataclass(frozen=True)
 class PairCurve:
-    """Times of the slowest pair by the number of pairs that exchange at once."""
+    """Times of the slowest pair by number of concurrent pairs."""
 
-    size: int  # bytes of a message
-    pairs: Values  # ascending, from 1 on
-    seconds: Values  # of the slowest pair, one way; medians of samples
-    sigma: Values  # of the samples, from their median deviation
+    size: int  # bytes per message
+    pairs: Values  # numbers of pairs, ascending from 1
+    seconds: Values  # one-way time of the slowest pair; median of samples
+    sigma: Values  # standard deviation of the samples, from the median deviation
     samples: NDArray[np.int64]
 
     @property
     def totals(self) -> Values:
-        """Bytes per second of all pairs in one direction, if all are as slow."""
+        """One-way bytes per second of all pairs, if all take the the slowest time."""
         return self.pairs * self.size / self.seconds
 
     @cached_property
@@ -56,24 +57,24 @@ class PairCurve:
 
     @property
     def node_bandwidth(self) -> float:
-        """The largest total of any number of pairs, after `monotone_seconds`."""
+        """Largest total bandwidth of any number of pairs, from `monotone_seconds`."""
         return float((self.pairs * self.size / self.monotone_seconds).max())
 
     @property
     def channels(self) -> int:
-        """The largest measured number of pairs that do not slow each other down.
+        """Largest measured number of pairs without mutual slowdown.
 
-        With it and each smaller number, the slowest pair takes at most 1.41 times as
-        long as one pair, or two standard errors more. Since c channels have c times the
-        total of one (C. Karlsson 2012, sec. 3.7), some number of pairs must reach
-        c - 1/4 or 31/32 c times that of one pair. The loss of the second measured
+        Up to this number, the slowest pair takes at most 1.41 times as long as a single
+        pair, or two standard errors more. Because c channels have c times the bandwidth
+        of one (C. Karlsson 2012, sec. 3.7), some number of pairs must reach c - 1/4 or
+        31/32 c times the bandwidth of one pair. The slowdown at the second measured
         number, at most a tenth, is compensated.
         """
         return int(self.pairs[self._end - 1])
 
     @property
     def most_channels(self) -> int | None:
-        """One less than the next number of pairs; None if none was slowed down."""
+        """Upper bound of the channels from the slowed pairs; None without slowdown."""
         return None if self._end == len(self.pairs) else int(self.pairs[self._end]) - 1
 
     @cached_property
@@ -123,7 +124,7 @@ class PairCurve:
 
 @dataclass(frozen=True)
 class PairCurves:
-    """Curves by pattern of the pairs; a single one may have no name."""
+    """Curves by pattern of the pairs; the name of a single curve can be empty."""
 
     by_pattern: dict[str, PairCurve]
 
@@ -138,18 +139,18 @@ class PairCurves:
 def make_pair_curve(
     pairs: ArrayLike, times: ArrayLike, size: int, runs: ArrayLike | None = None
 ) -> PairCurve:
-    """Make the curve of messages of `size` bytes.
+    """Make the curve for messages of `size` bytes.
 
     Parameters
     ----------
     pairs, times
-        Number of pairs at once, and seconds from sender to receiver, of shape
-        ``(samples,)``: of the slowest pair of a run, or of each pair.
+        Number of concurrent pairs, and one-way seconds of the slowest pair of a run or
+        of each pair; shape ``(samples,)``.
     runs
-        The run of each sample, if runs have several; the longest time of a run and
+        Run of each sample, if runs have several samples; the longest time per run and
         number of pairs is used.
 
-    Raises `topoloom.Error` if one pair, or more than one, was not measured.
+    Raises `topoloom.Error` unless one pair and several pairs were measured.
     """
     given, seconds = np.asarray(pairs, float), np.asarray(times, float)
     if runs is not None:
@@ -169,14 +170,14 @@ def make_pair_curve(
 
 
 def _middle(values: list[float]) -> float:
-    """Return the upper median, since times are rarely too short."""
+    """Return the upper median, because measured times are rarely too short."""
     return sorted(values)[len(values) // 2]
 
 
 def _slowest(
     pairs: Values, seconds: Values, runs: NDArray[Any]
 ) -> tuple[Values, Values]:
-    """Keep the longest time of each run and number of pairs."""
+    """Return the longest time per run and number of pairs."""
     _, number = np.unique(runs, return_inverse=True)
     _, first, of = np.unique(
         np.column_stack([pairs, number]), axis=0, return_index=True, return_inverse=True

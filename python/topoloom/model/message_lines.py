@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Network models as lines of a machine file for libtopoloom.
+"""Writes network models as lines of a libtopoloom machine file.
 
 For example::
 
@@ -22,10 +22,11 @@ Line = tuple[float, float, int | None]
 
 
 def format_model(model: NetworkModel) -> str:
-    """Write lines ``message MOST ALPHA BETA``, ``alone``, ``links``, ``cost``, seconds.
+    """Write lines ``message MOST ALPHA BETA``, ``alone``, ``links`` and ``cost``.
 
-    Lines of messages inside a node begin with ``inside``. A maximum of lines becomes
-    regimes, which may overestimate the slowdown of processes that share a NIC.
+    Times are in seconds. Lines for messages inside a node begin with ``inside``. A
+    maximum of lines is written as regimes, which can overestimate the slowdown of
+    processes that share a NIC.
     """
     text = _numbers("message", convert_to_regimes(model)) + _numbers(
         "alone", model.alone
@@ -55,7 +56,7 @@ def convert_to_regimes(model: NetworkModel) -> list[Line]:
     size = 0
     alpha, beta, _ = max(lines, key=lambda line: (line[0], line[1]))
     while True:
-        # The line with the first crossing, and of several the steepest.
+        # The line with the first crossing; of several, the steepest.
         steeper = [
             ((alpha - other_alpha) / (other_beta - beta), -other_beta, other_alpha)
             for other_alpha, other_beta, _ in lines

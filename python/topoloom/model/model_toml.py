@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Network models in TOML, to and from `topoloom.NetworkModel`.
+"""Reads and writes `topoloom.NetworkModel` as TOML.
 
 For example::
 
@@ -61,11 +61,11 @@ Line = tuple[float, float, int | None]
 
 FORMAT = "topoloom-model"
 VERSION = 1
-#: The format of machine files, which may have a model.
+#: Format name of machine files, which can contain a model.
 _MACHINE = "topoloom-machine"
-#: Kinds of dependence of time on size.
+#: Keys of the models of time by size.
 KINDS = ("regimes", "largest", "loggp")
-#: Further costs of a message: attributes of MessageCosts.
+#: Keys of further costs per message: attributes of MessageCosts.
 COSTS = (
     "latency",
     "send_cpu",
@@ -80,24 +80,24 @@ COSTS = (
     "node_alpha",
     "barrier_round",
 )
-#: Time of a single message by size, instead of a latency.
+#: Key of the time of a single message by size, in place of a latency.
 ALONE = "alone"
-#: A model of messages inside a node.
+#: Key of the model for messages inside a node.
 INSIDE = "inside"
-#: Factors of latency and bandwidth of links, by size.
+#: Key of the factors on link latency and bandwidth by size.
 LINKS = "links"
 _FACTORS = ("latency_factor", "bandwidth_factor")
-#: Injection bandwidth of a node, 1 / MessageCosts.node_beta.
+#: Key of the injection bandwidth of a node, 1 / MessageCosts.node_beta.
 NODE_BANDWIDTH = "node_bandwidth"
-#: Bytes after which a sender waits for a reply.
+#: Key of the bytes after which a sender waits for a reply.
 PACKET = "packet"
-#: Costs that LogGP's parameters determine.
+#: Keys of costs that LogGP's parameters determine.
 _OF_LOGGP = ("latency", "send_cpu", "receive_cpu")
 _ABOUT = ("name", "summary", "source", "date")
 
 
 class ModelFile(NamedTuple):
-    """A model, and its description."""
+    """A network model and its description."""
 
     model: NetworkModel
     name: str = ""
@@ -106,7 +106,7 @@ class ModelFile(NamedTuple):
     date: str = ""
 
     def document(self) -> dict[str, Any]:
-        """Make the output of ``--json``, in seconds and bytes."""
+        """Make the JSON document of ``--json``, in seconds and bytes."""
         inside = self.model.inside
         return {
             "summary": self.summary,
@@ -138,7 +138,7 @@ def _model_document(model: NetworkModel) -> dict[str, Any]:
 
 
 def read_model_toml(path: str | Path) -> ModelFile:
-    """Read a model from its file, or from a machine file."""
+    """Read a model from a model file or a machine file."""
     document = read_toml(path)
     try:
         if document.get("format") == _MACHINE:
@@ -152,7 +152,7 @@ def read_model_toml(path: str | Path) -> ModelFile:
 
 
 def read_model_tables(tables: dict[str, Any]) -> ModelFile:
-    """Read the tables of a model, without its format."""
+    """Read the tables of a model; format and version are not checked."""
     check_keys(tables, (*_ABOUT, *KINDS, ALONE, LINKS, INSIDE, "costs"), "")
     about = {k: get_entry(tables, k, str, k) for k in _ABOUT if k in tables}
     model = _model(tables).with_link_factors(_link_factors(tables))
@@ -164,7 +164,7 @@ def read_model_tables(tables: dict[str, Any]) -> ModelFile:
 
 
 def write_model_toml(path: str | Path, file: ModelFile) -> None:
-    """Write a model for `read_model_toml`, rounded to a few digits."""
+    """Write a model as TOML with few digits, for `read_model_toml`."""
     tables = {"format": FORMAT, "version": VERSION, **make_model_tables(file)}
     last = {key: tables.pop(key) for key in ("costs", INSIDE) if key in tables}
     text = _text_of(tables)
@@ -178,7 +178,7 @@ def _text_of(table: dict[str, Any]) -> str:
 
 
 def make_model_tables(file: ModelFile) -> dict[str, Any]:
-    """Make the tables that `read_model_tables` reads."""
+    """Make TOML tables of a model, the inverse of `read_model_tables`."""
     model = file.model
     about = {k: text for k in _ABOUT if (text := getattr(file, k))}
     links = [
@@ -214,7 +214,7 @@ def _up_to(most: int | None) -> dict[str, Any]:
 
 
 def format_costs(costs: MessageCosts) -> dict[str, str]:
-    """Write the costs that are not 0, by key."""
+    """Return the nonzero costs by key."""
     texts = {k: format_time(v) for k in COSTS if (v := getattr(costs, k))}
     if costs.node_beta:
         texts[NODE_BANDWIDTH] = format_bandwidth(1 / costs.node_beta)
@@ -224,7 +224,7 @@ def format_costs(costs: MessageCosts) -> dict[str, str]:
 
 
 def format_time(seconds: float, digits: int = 6) -> str:
-    """Write seconds with a suitable unit for `parse_latency`."""
+    """Format seconds with a suitable unit for `parse_latency`."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= size:
             return f"{seconds / size:.{digits}g} {unit}"
@@ -235,14 +235,14 @@ def _model(document: dict[str, Any], where: str = "") -> NetworkModel:
     kinds = [kind for kind in KINDS if kind in document]
     if len(kinds) != 1:
         found = " and ".join(kinds) or "nothing"
-        raise Error(f"a model has one of {', '.join(KINDS)}, but there is {found}")
+        raise Error(f"a model requires one of {', '.join(KINDS)}, but there is {found}")
     table = get_entry(document, "costs", dict, "[costs]") if "costs" in document else {}
     costs = _costs(table)
     alone = _lines(document, ALONE, where) if ALONE in document else []
     if kinds == ["loggp"]:
         for key in _OF_LOGGP:
             if key in table:
-                raise Error(f"costs.{key} follows from loggp; leave it out")
+                raise Error(f"costs.{key} follows from loggp; remove it")
         given = get_entry(document, "loggp", dict, "loggp")
         check_keys(given, "LogG", "loggp.")
         L, o, g, G = (_parsed(given, key, "loggp", parse_latency) for key in "LogG")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measured times in CSV files."""
+"""Reads measured times from CSV files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from topoloom.support.units import parse_bytes, parse_latency
 
 Values = NDArray[np.float64]
 
-#: Limits of valid times and sizes of a message.
+#: Upper limits of times and sizes of messages.
 SHORTEST, LONGEST = 1e-15, 1e9
 LARGEST = 2**52
 
@@ -25,23 +25,23 @@ LARGEST = 2**52
 def read_pings(path: str | Path) -> tuple[Values, Values]:
     """Read sizes in bytes and times in seconds, one sample per line.
 
-    The header has columns ``size`` and ``time``; other columns are ignored, and so are
-    empty lines and comments (#). Numbers may have units.
+    The header must have columns ``size`` and ``time``. Other columns, empty lines and
+    comments (#) are ignored. Numbers can have units.
     """
     return _numbers(_read_fields(path, "size", _size))
 
 
 class ConcurrentPairTimes(NamedTuple):
-    """Numbers of pairs that exchanged at once, and seconds, per sample."""
+    """Number of concurrent pairs and seconds, per sample."""
 
     pairs: Values
     times: Values
-    runs: list[str] | None  # None if the file has none
-    patterns: list[str] | None  # of the pairs
+    runs: list[str] | None  # None without this column
+    patterns: list[str] | None  # pattern of the pairs
 
 
 def read_pairs(path: str | Path) -> ConcurrentPairTimes:
-    """Read ``pairs`` and ``time``, and optional columns ``run`` and ``pattern``."""
+    """Read columns ``pairs`` and ``time``, and optionally ``run`` and ``pattern``."""
     fields = _read_fields(path, "pairs", _count)
     return ConcurrentPairTimes(
         *_numbers(fields), fields.get("run"), fields.get("pattern")
@@ -56,7 +56,7 @@ def _numbers(fields: dict[str, list[Any]]) -> tuple[Values, Values]:
 def _read_fields(
     path: str | Path, first: str, parse: Callable[[str], float]
 ) -> dict[str, list[Any]]:
-    """Read the columns `first`, ``time``, and others if present."""
+    """Read the columns `first` and ``time``, and optional columns."""
     found: dict[str, list[Any]] = {first: [], "time": []}
     columns: list[int] | None = None
     with prefix_errors(path):

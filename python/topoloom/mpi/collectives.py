@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Collectives of libtopoloom-collective for programs that use mpi4py.
 
-Names and semantics are those of MPI, with equal blocks. Buffers are C-contiguous arrays
-or other objects with the buffer protocol, of a type that MPI has. ``MPI.IN_PLACE`` is
-allowed where MPI allows it; None stands for a buffer that a rank does not have. The
-library is compiled for mpi4py's MPI when a communicator is first used, and cached.
-``TOPOLOOM_COLLECTIVES`` sets options as for programs in C.
+Names and semantics are the same as in MPI, with equal blocks. Buffers are C-contiguous
+arrays or other objects with the buffer protocol and an MPI datatype. ``MPI.IN_PLACE``
+is allowed as in MPI; None means no buffer on this rank. The library is compiled for
+mpi4py's MPI when a communicator is first used, and cached. ``TOPOLOOM_COLLECTIVES``
+sets options as for C programs.
 
-All raise `topoloom.Error` for an unsupported buffer, and if the library cannot be
-compiled; ``mpi4py.MPI.Exception`` if MPI's collective would fail.
+All functions raise `topoloom.Error` if a buffer is unsupported or the library cannot be
+compiled, and ``mpi4py.MPI.Exception`` if the MPI collective would fail.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from topoloom.mpi.library_loader import c_handle, load_library_once
 
 
 def alltoall(comm: Any, send: Any, receive: Any) -> None:
-    """Send each rank its block of `send`, in rank order."""
+    """Send block i of `send` to rank i; `receive` has the blocks of all ranks."""
     _exchange(comm, "alltoall", send, receive, comm.size, comm.size)
 
 
 def allgather(comm: Any, send: Any, receive: Any) -> None:
-    """Gather the `send` of all ranks in `receive` of each."""
+    """Gather `send` of all ranks into `receive` of all ranks."""
     _exchange(comm, "allgather", send, receive, 1, comm.size)
 
 
 def gather(comm: Any, send: Any, receive: Any, root: int = 0) -> None:
-    """Gather the `send` of all ranks in `receive` of the root."""
+    """Gather `send` of all ranks into `receive` of the root."""
     _exchange(comm, "gather", send, receive, 1, comm.size, root)
 
 
 def scatter(comm: Any, send: Any, receive: Any, root: int = 0) -> None:
-    """Send each rank its block of `send` of the root."""
+    """Send block i of the root's `send` to rank i."""
     _exchange(comm, "scatter", send, receive, comm.size, 1, root)
 
 
 def bcast(comm: Any, buffer: Any, root: int = 0) -> None:
-    """Send `buffer` of the root to all ranks."""
+    """Broadcast the root's `buffer` to all ranks."""
     _call(comm, "bcast", *_Buffer(buffer).split(1), ctypes.c_int(root))
 
 
@@ -53,32 +53,32 @@ def barrier(comm: Any) -> None:
 
 
 def allreduce(comm: Any, send: Any, receive: Any, op: Any = None) -> None:
-    """Combine the `send` of all ranks by elements; `op` is ``MPI.SUM`` by default."""
+    """Reduce `send` of all ranks into `receive` of all; default `op`: ``MPI.SUM``."""
     _combine(comm, "allreduce", send, receive, op)
 
 
 def reduce(comm: Any, send: Any, receive: Any, op: Any = None, root: int = 0) -> None:
-    """Combine the `send` of all ranks in `receive` of the root."""
+    """Reduce `send` of all ranks into `receive` of the root."""
     _combine(comm, "reduce", send, receive, op, root=root)
 
 
 def reduce_scatter_block(comm: Any, send: Any, receive: Any, op: Any = None) -> None:
-    """Combine the `send` of all ranks; each gets its block."""
+    """Reduce `send` of all ranks; rank i receives block i of the result."""
     _combine(comm, "reduce_scatter_block", send, receive, op, blocks=comm.size)
 
 
 def scan(comm: Any, send: Any, receive: Any, op: Any = None) -> None:
-    """Combine the `send` of all ranks up to this one."""
+    """Reduce `send` of all ranks up to and including this rank."""
     _combine(comm, "scan", send, receive, op)
 
 
 def exscan(comm: Any, send: Any, receive: Any, op: Any = None) -> None:
-    """Combine the `send` of all ranks before this one."""
+    """Reduce `send` of all ranks before this rank."""
     _combine(comm, "exscan", send, receive, op)
 
 
 class _Buffer:
-    """A buffer for C; None and MPI.IN_PLACE have only an address."""
+    """A C buffer; None and MPI.IN_PLACE have only an address."""
 
     def __init__(self, buffer: Any) -> None:
         from mpi4py import MPI
@@ -92,15 +92,15 @@ class _Buffer:
         try:
             array = np.frombuffer(buffer, np.asarray(buffer).dtype)
             if not array.dtype.isnative:
-                raise ValueError("its numbers are of another byte order")
+                raise ValueError("its byte order is not native")
             self.type = MPI.Datatype.fromcode(array.dtype.char)
         except (TypeError, ValueError) as error:
-            raise Error(f"this is not a buffer for MPI: {error}") from None
+            raise Error(f"not a buffer for MPI: {error}") from None
         self.size, self.dtype = array.size, array.dtype
         self.address = ctypes.c_void_p(array.ctypes.data)
 
     def split(self, blocks: int) -> tuple[Any, Any, Any]:
-        """Return the address, the elements per block, and the type."""
+        """Return the address, the elements per block, and the MPI datatype."""
         if self.size % blocks:
             raise Error(f"{self.size} elements are not {blocks} equal blocks")
         return self.address, ctypes.c_int(self.size // blocks), c_handle(self.type)

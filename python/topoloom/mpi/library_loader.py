@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads libraries that are compiled for mpi4py's MPI, on all processes or on none."""
+"""Compiles and loads libraries for mpi4py's MPI, on all processes or on none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def on_all_ranks(comm: Any, act: Callable[[], T]) -> T:
-    """Call a function on all processes; if one fails, all raise, so that none hangs."""
+    """Call a function on all processes; if one call fails, all processes raise."""
     from mpi4py import MPI
 
     failure, result = "", None
@@ -33,13 +33,13 @@ def on_all_ranks(comm: Any, act: Callable[[], T]) -> T:
 def load_library(
     comm: Any, build: Callable[[Path], Path], mpicc: str | None
 ) -> ctypes.CDLL:
-    """Compile a library on rank 0, or on ranks that do not see its cache. Collective.
+    """Compile and load a library. Collective.
 
     Raises
     ------
     topoloom.Error
-        On all processes, if one of them cannot compile the library, or it is for
-        another MPI than mpi4py's.
+        On all processes, if one of them cannot compile the library, or the library's
+        MPI is not mpi4py's.
     """
     from mpi4py import MPI
 
@@ -57,7 +57,7 @@ def load_library(
 def load_library_once(
     comm: Any, build: Callable[[Path], Path], mpicc: str | None = None
 ) -> ctypes.CDLL:
-    """Load a library at the first call on a communicator. Collective there."""
+    """Load a library at the first call on a communicator, which is collective."""
     key = _key(build)
     library: ctypes.CDLL | None = comm.Get_attr(key)
     if library is None:
@@ -67,7 +67,7 @@ def load_library_once(
 
 
 def c_handle(of: Any) -> Any:
-    """Convert a handle of mpi4py, such as a communicator, to C."""
+    """Convert an mpi4py handle, such as a communicator, to a C handle."""
     from mpi4py import MPI
 
     kind: Any = ctypes.c_int if MPI._sizeof(type(of)) == 4 else ctypes.c_void_p
@@ -75,9 +75,9 @@ def c_handle(of: Any) -> Any:
 
 
 def raise_error(library: ctypes.CDLL, name: str, status: int, **held: Any) -> None:
-    """Raise `error_class` with the text of ``topoloom_NAME_error``, unless all is well.
+    """Raise `error_class` with ``topoloom_NAME_error``'s text if `status` is an error.
 
-    `held` become attributes of the error.
+    The arguments `held` become attributes of the error.
     """
     from mpi4py import MPI
 
@@ -89,11 +89,11 @@ def raise_error(library: ctypes.CDLL, name: str, status: int, **held: Any) -> No
 
 @functools.cache
 def error_class() -> Any:
-    """Make a subclass of mpi4py's exceptions, which exist once mpi4py is imported."""
+    """Make a subclass of mpi4py's exception; a function, because mpi4py is optional."""
     from mpi4py import MPI
 
     class LibraryError(MPI.Exception):
-        """An error with its `reason`; that is empty for an error of MPI itself."""
+        """An error of a library call; `reason` is empty for errors of MPI."""
 
         def __new__(cls, status: int, *_: Any, **held: Any) -> LibraryError:
             return super().__new__(cls, status)
@@ -123,7 +123,7 @@ def _compiler(mpicc: str | None) -> Path:
     name = mpicc or mpi4py.get_config().get("mpicc") or "mpicc"
     found = shutil.which(name)
     if found is None:
-        raise Error(f"there is no compiler '{name}'; name that of mpi4py's MPI")
+        raise Error(f"there is no compiler '{name}'; pass the compiler of mpi4py's MPI")
     return Path(found)
 
 
@@ -134,8 +134,8 @@ def _library(path: Path, expected: str) -> ctypes.CDLL:
     library.MPI_Get_library_version(text, ctypes.byref(length))
     if _name_and_version(text.value.decode()) != _name_and_version(expected):
         raise Error(
-            f"mpi4py runs on {' '.join(_name_and_version(expected))}, but mpicc is of "
-            f"{' '.join(_name_and_version(text.value.decode()))}; name the right mpicc"
+            f"mpi4py runs on {' '.join(_name_and_version(expected))}, but mpicc uses "
+            f"{' '.join(_name_and_version(text.value.decode()))}; pass the right mpicc"
         )
     return library
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All-to-all, gather and scatter, which NCCL splits into point-to-point messages.
+"""Order and routes of point-to-point messages in all-to-all, gather and scatter.
 
-Ranks exchange messages in rounds, in groups of up to eight GPUs of a node. Groups
-advance by steps 0, 1, 3, 6, 10, ..., so that no two groups send to the same one at a
-time and a slow node does not delay the next rounds. Within a pair of groups, GPU i
-sends to i, i + 1, i + 2, ...
+NCCL exchanges messages in rounds, between groups of up to eight GPUs of a node. In the
+rounds, a group sends to the group at distance 0, 1, 3, 6, 10, ..., so that no two
+groups send to the same group and a slow node does not delay the next rounds. Within a
+pair of groups, GPU i sends to i, i + 1, i + 2, ...
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from topoloom.nccl.communicator import Communicator
 
 Ints = NDArray[np.int64]
 
-#: Maximal number of GPUs in a group.
+#: Maximum number of GPUs in a group.
 GROUP = 8
 
 
 class Partners(NamedTuple):
-    """The ranks that a rank sends to and receives from in a round."""
+    """The target and the source rank of a rank in a round."""
 
     target: int
     source: int
 
 
 def plan_rounds(group: Communicator) -> list[list[Partners]]:
-    """List the partners of every rank, by round; in the first, each is its own."""
+    """List the partners of all ranks per round; in the first, each rank is its own."""
     size = _group_size(group)
     groups = [
         ranks[first : first + size]
@@ -56,10 +56,10 @@ def plan_rounds(group: Communicator) -> list[list[Partners]]:
 
 
 def find_relays(group: Communicator, source: Ints, target: Ints) -> Ints:
-    """Find the rank that relays each message; its source if none does.
+    """Find the rank that relays each message; the source if it is sent directly.
 
-    Between nodes, a message leaves by the NIC of the GPU with the target's index in its
-    node, so that messages to one target share one rail (PXN). That GPU gets it over
+    Between nodes, the GPU with the target's node-local index relays a message, so that
+    messages to one target share one rail (PXN). The relay receives the message over
     NVLink. Nodes without a GPU of this index send directly.
     """
     most = max(map(len, group.nodes))
@@ -79,7 +79,7 @@ def _group_size(group: Communicator) -> int:
 
 
 def _quadratic_steps(count: int) -> Iterator[int]:
-    """Visit each number below `count` once, by triangular numbers modulo 2^k."""
+    """Yield the numbers below `count` in the order of triangular numbers modulo 2^k."""
     power = 1 << (count - 1).bit_length()
     step = 0
     for number in range(power):

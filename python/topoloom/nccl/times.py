@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predicts the time of a collective and the algorithm that NCCL would choose.
+"""Predicts the time of a collective and the algorithm that NCCL chooses.
 
-NCCL's published tuning model adds the latency of consecutive steps and the bytes at the
-rate of the slowest link. The times here add what it omits: small data gets few
-channels, sums in a switch go chunk by chunk, and a CPU posts each chunk between nodes.
-NCCL has no model of exchanges.
+NCCL's published tuning model adds the latency of consecutive steps and the transfer
+time on the slowest link. This module adds three effects: NCCL uses few channels for
+small data, NVSwitches reduce chunk by chunk, and a CPU posts each inter-node chunk.
+NCCL has no model of all-to-all exchanges.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ from topoloom.support.nearest import unknown_name
 
 OPERATIONS = ("allreduce", "allgather", "reduce_scatter", "bcast", "reduce", "alltoall")
 
-#: Exchanges send blocks of up to this size by LL.
+#: Limit on block bytes for which all-to-all uses the protocol LL.
 _LL_BLOCK = 16384
-#: Channels of an exchange, and the bytes of a block that one carries before more are
-#: used (NCCL 2.30, addP2pToPlan of src/enqueue.cc).
+#: Number of channels of an exchange, and bytes of a block per channel before NCCL uses
+#: another channel (NCCL 2.30, addP2pToPlan of src/enqueue.cc).
 _EXCHANGE_CHANNELS = 32
 _EXCHANGE_PART = 32 * (1 << 19)
 
 
 class AlgorithmTime(NamedTuple):
-    """A predicted time of a collective with one algorithm and protocol.
+    """Predicted time of a collective with one algorithm and protocol.
 
     Attributes
     ----------
     algorithm
         ``ring``, ``tree``, ``nvls`` (between nodes with trees), or ``pairs``.
     protocol
-        From `topoloom.nccl.tuning.PROTOCOLS`.
+        Name from `topoloom.nccl.tuning.PROTOCOLS`.
     seconds
-        Predicted time.
+        Predicted time, including the effects that NCCL's model omits.
     estimate
-        Seconds by NCCL's model, without the cost of few channels and of chunks.
+        Seconds according to NCCL's model, by which NCCL chooses.
     """
 
     algorithm: str
@@ -71,7 +71,7 @@ def predict_algorithms(
     gpus: int | None = None,
     release: tuple[int, int, int] = RELEASE,
 ) -> list[AlgorithmTime]:
-    """Predict a collective with each algorithm and protocol; NCCL's choice is first.
+    """Predict times with all algorithms and protocols; NCCL's choice is first.
 
     Parameters
     ----------
@@ -80,13 +80,14 @@ def predict_algorithms(
     nodes
         Number of nodes.
     operation
-        From `OPERATIONS`.
+        Name from `OPERATIONS`.
     bytes
-        As counted by nccl-tests: bytes of a rank's result, or of its whole input.
+        Bytes as in nccl-tests: of a rank's result, or of its whole input.
     gpus
-        GPUs per node that take part; default: all.
+        Number of participating GPUs per node; default: all.
     release
-        NCCL release; before 2.28.9 it predicted faster NVLS sums across several nodes.
+        NCCL release; releases before 2.28.9 predict shorter NVLS times on several
+        nodes.
 
     Raises
     ------
@@ -117,7 +118,7 @@ def predict_algorithms(
 
 
 class _Job:
-    """A communicator of equal nodes: rates in GB/s, latencies in microseconds."""
+    """A communicator on identical nodes; rates in GB/s, latencies in microseconds."""
 
     def __init__(self, hardware: Hardware, nodes: int, local: int) -> None:
         self.hardware, self.nodes, self.local = hardware, nodes, local
@@ -131,7 +132,7 @@ class _Job:
         self.protocols = [PROTOCOLS.index(name) for name in hardware.protocols]
 
     def time(self, latency: float, bytes: int, rate: float) -> float:
-        """Return the seconds of a latency in us and bytes at GB/s."""
+        """Return seconds from a latency in us, and bytes at a rate in GB/s."""
         return 1e-6 * (latency * self.hardware.slowness + bytes / (1e3 * rate))
 
     def choice(
@@ -144,9 +145,9 @@ class _Job:
         blocks: int = 1,
         chunk: int | None = None,
     ) -> AlgorithmTime:
-        """Predict an algorithm whose channels carry equal shares of the data.
+        """Predict an algorithm whose channels carry equal amounts of data.
 
-        NCCL opens another channel only when the others have enough data. Each channel
+        NCCL uses another channel only if all channels have enough data. Each channel
         has the rate of its path. Along trees, channels send chunks.
         """
         filled = bytes / (CHANNEL_BYTES[protocol] * blocks)
@@ -161,17 +162,17 @@ class _Job:
         )
 
     def posting(self, messages: float) -> float:
-        """Return the seconds in which a CPU posts a GPU's messages along its trees.
+        """Return the seconds that a CPU needs to post a GPU's messages along trees.
 
-        Each message sent comes with one received. A node has up to three neighbors in
-        one tree and is a leaf in the twin: two on average.
+        Each sent message has a received message. A node has up to three neighbors in
+        one tree and is a leaf in the other: two on average.
         """
         neighbors = min(self.nodes - 1, 2)
         return messages * 2 * neighbors * self.hardware.post_s
 
     @property
     def ring_rate(self) -> float:
-        """Rate of a ring out of a GPU and, between nodes, out of a node."""
+        """Rate of a ring in GB/s, limited by NVLink and, between nodes, by NICs."""
         return self.nvlink if self.nodes == 1 else min(self.nvlink, self.net)
 
     @property
@@ -214,9 +215,7 @@ def _predict_ring(
 
 def _predict_tree(job: _Job, bytes: int, protocol: int) -> AlgorithmTime:
     rate = job.nvlink
-    if (
-        job.nodes == 2
-    ):  # either node sends everything up or down once, half along each tree
+    if job.nodes == 2:  # Each node sends all data once, half along each tree.
         rate = min(job.nvlink, 2 * job.net)
     elif job.nodes > 2:
         rate = min(job.nvlink, job.net)
@@ -239,7 +238,7 @@ def _predict_tree(job: _Job, bytes: int, protocol: int) -> AlgorithmTime:
 
 
 def _tree_chunk(job: _Job, protocol: int, bytes: int) -> int:
-    """Return the bytes of a chunk; those of LL128 shrink for small data.
+    """Return the bytes of a chunk, which shrink for small data with LL128.
 
     Source: NCCL 2.30, calcCollChunking of src/enqueue.cc.
     """
@@ -254,11 +253,11 @@ def _tree_chunk(job: _Job, protocol: int, bytes: int) -> int:
 
 
 def _predict_switch(job: _Job, bytes: int, thought_faster: bool) -> AlgorithmTime:
-    """Predict sums in the NVSwitch, chunk by chunk for each head and channel.
+    """Predict NVLS: the NVSwitch reduces chunk by chunk for each head and channel.
 
-    A GPU's links carry its data out once, for the heads to sum, and the sum of its own
-    share; as much comes in. A round of chunks takes a step of Simple and the time of
-    its bytes; one more round fills the buffers.
+    A GPU's links send its data once to be reduced, and the sum of its own share; they
+    receive the same bytes. A round of chunks takes one step of Simple and the transfer
+    time of its bytes; one more round fills the buffers.
     """
     local = job.local
     rate = thought = job.of.switch_share * job.nvlink * local / (local + 1)
@@ -283,7 +282,7 @@ def _predict_switch(job: _Job, bytes: int, thought_faster: bool) -> AlgorithmTim
 
 
 def _switch_round(job: _Job, bytes: int) -> int:
-    """Return the bytes that all heads and channels sum at a time.
+    """Return the bytes that all heads and channels reduce per round.
 
     Source: NCCL 2.30, calcCollChunking of src/enqueue.cc.
     """
@@ -301,10 +300,10 @@ def _switch_round(job: _Job, bytes: int) -> int:
 
 
 def _predict_exchange(job: _Job, bytes: int) -> AlgorithmTime:
-    """Predict an exchange at the rate of a GPU's NVLinks and a node's NICs.
+    """Predict an all-to-all limited by a GPU's NVLinks and a node's NICs.
 
-    The CPU posts a send and a receive for each rank of other nodes. Within a node,
-    peers share the channels; a rank's own block takes as many as another.
+    The CPU posts a send and a receive per rank of other nodes. Within a node, peers
+    share the channels; a rank's copy of its own block uses the channels of one peer.
     """
     small = bytes <= _LL_BLOCK * job.ranks
     protocol = 0 if small and 0 in job.protocols else 2

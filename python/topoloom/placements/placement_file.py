@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Placement files: JSON with machine, allocation, slots of ranks, and measures."""
+"""Reads and writes placement files: machine, allocation, slots of ranks, measures."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ class PlacementFile:
     Attributes
     ----------
     machine, allocation, placement
-        The machine, the allocation, and the slots of the ranks.
+        Machine, allocation, and slots of the ranks.
     hosts
         ``hosts[i]`` is the host name of ``allocation.nodes[i]``; None if unknown.
     node
-        CPUs and devices of each node, if the machine has them.
+        CPUs and devices per node; None if the machine has no node description.
     objective
-        The objective that the mapper minimized.
+        Objective that the mapper minimized.
     values
-        The measures of `judge`: ``hop_bytes``, ``congestion_max``, ...; also
-        ``objective``, if the objective is none of them.
+        Measures of `judge`: ``hop_bytes``, ``congestion_max``, ...; also ``objective``,
+        if the objective is not a measure.
     mapper, seed, work
-        The search; `work` is the number of evaluated candidates.
+        Mapper, seed, and number of evaluated candidates.
     topoloom
-        The version that wrote the file.
+        Version of Topoloom that wrote the file.
     graph, command
-        The file of the graph, and the command line as typed; empty without them.
+        Path of the graph, and the user's command line; empty if unknown.
     cores_per_rank
-        Slots that each rank takes, starting with the one that it is placed on.
+        Number of consecutive slots that each rank occupies, from its placed slot on.
     capacities
-        The capacities of the slots of the allocation; empty without any.
+        Capacities of the slots of the allocation; empty without capacities.
     switches
         Names of the machine's switches; empty if unknown.
     """
@@ -89,14 +89,14 @@ class PlacementFile:
         /,
         **about: Any,
     ) -> PlacementFile:
-        """Measure a placement; `value` is that of an objective beyond the measures."""
+        """Measure a placement; `value` is the objective if it is not a measure."""
         values = measure_values(judge(graph, allocation, placement))
         if value is not None:
             values["objective"] = value
         return cls(allocation.machine, allocation, placement, values=values, **about)
 
     def document(self) -> dict[str, Any]:
-        """Build the JSON document."""
+        """Make the JSON document."""
         allocation: dict[str, Any] = {"nodes": _ints(self.allocation.nodes)}
         if self.hosts is not None:
             allocation["hosts"] = list(self.hosts)
@@ -129,7 +129,7 @@ class PlacementFile:
         }
 
     def _repr_html_(self) -> str:
-        """Show the measures and the origin in notebooks."""
+        """Make HTML of the measures and the origin, for notebooks."""
         from topoloom.machines.machine_facts import machine_name
         from topoloom.nodes.hosts import format_share
         from topoloom.support.html_fragment import html_fragment, html_table
@@ -157,14 +157,14 @@ def save_placement(path: str | Path, placement: PlacementFile) -> None:
 
 
 def load_placement(path: str | Path) -> PlacementFile:
-    """Read a placement file, and check every id against machine and allocation.
+    """Read a placement file; check all ids against machine and allocation.
 
     Raises
     ------
     topoloom.Error
-        If the file is not a placement of this version, or an id does not exist.
+        If the file is not a placement file of this version, or an id does not exist.
     OSError
-        If there is no such file.
+        If the file cannot be read.
     """
     text = read_text(path)
     with prefix_errors(path):

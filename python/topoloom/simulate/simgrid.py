@@ -239,4 +239,4 @@ def _write_trace(ends: Ints, sizes: Floats, startups: Floats, ranks: int) -> str
 def _find_error(output: str) -> str:
     """Find the last line before the backtrace, or the last line."""
     lines = [line for line in output.partition("Backtrace")[0].splitlines() if line]
-    return lines[-1][:400] if lines else "it said nothing"
+    return lines[-1][:400] if lines else "no output"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks the argument types of public Python functions against their annotations.
+"""Checks argument types of public Python functions against their annotations.
 
 The check includes elements of sequences and fields of named tuples and data classes.
-It runs before anything is read or computed, and reports one clear line.
+The check runs before the function and raises TypeError with a one-line message.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MAPPINGS = (collections.abc.Mapping, dict)
 
 
 def add_type_checks(function: Any, module: str) -> Any:
-    """Wrap a function that `module` exports."""
+    """Wrap a public function of `module` so that it checks argument types."""
     signature = inspect.signature(function)
     names = function.__globals__
 
@@ -58,7 +58,7 @@ def _resolve(annotation: Any, names: dict[str, Any]) -> Any:
 
 
 def _describe_mismatch(name: str, value: Any, hint: Any) -> str:
-    """Describe the type error of a value or its elements; "" if it fits."""
+    """Describe the type error of a value or its elements; "" if the types match."""
     origin, inside = get_origin(hint), get_args(hint)
     if hint in (Any, object) or origin is Literal:
         return ""
@@ -136,7 +136,7 @@ def _describe_field_mismatch(name: str, value: Any, hint: Any) -> str:
 
 @functools.cache
 def _fields(kind: type) -> dict[str, Any]:
-    """Map the fields of a named tuple or a data class to their annotations."""
+    """Map the field names of a named tuple or a data class to their annotations."""
     if dataclasses.is_dataclass(kind):
         named = {one.name: one.type for one in dataclasses.fields(kind)}
     elif issubclass(kind, tuple) and hasattr(kind, "_fields"):
@@ -154,7 +154,7 @@ def _fields(kind: type) -> dict[str, Any]:
 
 
 def _is_array(hint: Any) -> bool:
-    """Return whether the annotation is NDArray or ArrayLike."""
+    """Return whether the annotation is `NDArray` or `ArrayLike`."""
     named = getattr(get_origin(hint), "__name__", "")
     return named == "ndarray" or "_SupportsArray" in str(hint)
 
@@ -164,7 +164,7 @@ def _describe_type_error(name: str, value: Any, hint: Any) -> str:
 
 
 def _format_type(hint: Any) -> str:
-    """Format a type as users write it."""
+    """Format a type as in Python source."""
     origin, inside = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         if _is_array(hint):

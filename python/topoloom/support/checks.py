@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks of numbers from users."""
+"""Range checks of integers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from topoloom._core import Error
 
 
 def check_int64(what: str, number: int, least: int) -> None:
-    """Refuse a number below `least`, or of more than 63 bits."""
+    """Raise `topoloom.Error` unless ``least <= number < 2**63``."""
     if number < least:
         raise Error(f"{what} must be {least} or more, not {number}")
     if number >= 2**63:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slurm host lists: ``n[001-064,070]``, several brackets, significant zero padding."""
+"""Expands and writes Slurm host lists, such as ``n[001-064,070]``."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _MAX_HOSTS = 4_000_000
 
 
 def expand_hostlist(text: str, most: int = _MAX_HOSTS) -> list[str]:
-    """Expand a host list, in its own order.
+    """Expand a host list, in the listed order.
 
     ``n[08-10]`` becomes ``n08 n09 n10``; ``r[1-2]n[1,3]`` becomes
-    ``r1n1 r1n3 r2n1 r2n3``; ``a,b[1-2]`` becomes ``a b1 b2``. A list of more than
-    `most` hosts is refused before it fills memory.
+    ``r1n1 r1n3 r2n1 r2n3``; ``a,b[1-2]`` becomes ``a b1 b2``. Raises `topoloom.Error`
+    before a list of more than `most` hosts fills memory.
     """
     check_characters(f"host list '{_shorten(text)}'", text)
     hosts: list[str] = []
@@ -38,7 +38,7 @@ def is_host_name(name: str) -> bool:
 
 
 def compress_hostlist(hosts: Iterable[str]) -> str:
-    """Write hosts as one host list, from which `expand_hostlist` restores their order.
+    """Write hosts as one host list in their order, the inverse of `expand_hostlist`.
 
     Neighbors that differ in one number share a bracket: ``n08 n09 n10`` becomes
     ``n[08-10]``, ``r1n1 r1n2 r2n1`` becomes ``r1n[1-2],r2n1``.
@@ -53,10 +53,10 @@ def compress_hostlist(hosts: Iterable[str]) -> str:
 
 
 class _Item:
-    """Hosts that differ in at most one number: one item between commas."""
+    """An item of a host list: hosts that differ in at most one number."""
 
     def __init__(self, host: str) -> None:
-        # Even pieces are text, odd pieces numbers.
+        # Pieces with even index are text, pieces with odd index are numbers.
         self.pieces = re.split(r"([0-9]+)", host)
         self.place = -1
         self.numbers: list[str] = []
@@ -90,7 +90,7 @@ class _Item:
 def _ranges(numbers: list[str]) -> Iterator[str]:
     first = last = numbers[0]
     for number in numbers[1:]:
-        # The width of the first number pads all of a range.
+        # All numbers of a range have the zero padding of the first number.
         if number == f"{int(last) + 1:0{len(first)}d}":
             last = number
             continue
@@ -118,7 +118,7 @@ def _split_outside_brackets(text: str) -> list[str]:
 
 
 def _expand_item(item: str, most: int) -> list[str]:
-    # Odd pieces are the insides of brackets, even pieces the text between them.
+    # Pieces with odd index are inside brackets, pieces with even index outside.
     pieces = re.split(r"[\[\]]", item)
     choices: list[list[str]] = []
     total = 1
@@ -129,7 +129,7 @@ def _expand_item(item: str, most: int) -> list[str]:
             raise Error(f"host list '{_shorten(item)}' names over {most} hosts")
         choices.append(choice)
     hosts = ["".join(parts) for parts in itertools.product(*choices)]
-    # All have the same text around the digits.
+    # One check is enough, because all hosts have the same text around the digits.
     if not is_host_name(hosts[0]):
         raise Error(f"host list: '{_shorten(item)}' is not a host name")
     return hosts

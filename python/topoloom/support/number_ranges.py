@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Number lists: ``0-3,8``, as Linux and Slurm write CPU lists, and ``1:2:3``."""
+"""Parses and formats number lists: ``0-3,8``, as CPU lists of Linux, and ``1:2:3``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def expand_ranges(text: str, most: int) -> tuple[int, ...]:
 
 
 def compress_ranges(numbers: Sequence[int]) -> str:
-    """Format increasing numbers, consecutive ones as a range."""
+    """Format increasing numbers, with ranges for consecutive numbers."""
     parts = []
     pairs = enumerate(numbers)
     for _, run in itertools.groupby(pairs, key=lambda pair: pair[1] - pair[0]):
@@ -38,10 +38,10 @@ def compress_ranges(numbers: Sequence[int]) -> str:
 
 
 def split_numbers(text: str, separator: str = ":") -> list[int]:
-    """Read ``1:2:3``."""
+    """Parse numbers such as ``1:2:3``."""
     return [int(part) for part in text.split(separator)]
 
 
 def join_numbers(numbers: Iterable[int], separator: str = ":") -> str:
-    """Write ``1:2:3``."""
+    """Format numbers as ``1:2:3``."""
     return separator.join(map(str, numbers))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks for characters that look like ASCII digits and letters but are not."""
+"""Checks text for non-ASCII characters that look like ASCII, and shortens text."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from topoloom._core import Error
 
 
 def is_number(text: str) -> bool:
-    """Return whether a text consists of the digits 0 to 9."""
+    """Return whether a text consists of ASCII digits only."""
     return text.isascii() and text.isdigit()
 
 
 def check_characters(what: str, text: str) -> None:
-    """Refuse a text with characters such as a superscript two."""
+    """Raise `topoloom.Error` if a character looks like ASCII, such as a wide digit."""
     for column, letter in enumerate(text, start=1):
         plain = unicodedata.normalize("NFKC", letter)
         if letter.isdigit():
@@ -27,5 +27,5 @@ def check_characters(what: str, text: str) -> None:
 
 
 def shorten(text: str, most: int = 60) -> str:
-    """Cut a text to a length, and mark the cut with dots."""
+    """Truncate a text to `most` characters, with dots at the end."""
     return text if len(text) <= most else text[: most - 3] + "..."

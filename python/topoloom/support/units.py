@@ -22,7 +22,7 @@ _PREFIXES: dict[str, int] = {
 _TIME = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _DURATION = {**_TIME, "m": 60.0, "min": 60.0, "h": 3600.0}
 _INT64_MAX = 2**63 - 1
-_MAX_SECONDS = 1e9  # seconds
+_MAX_SECONDS = 1e9
 
 
 def _split(text: str, what: str, example: str) -> tuple[float, str]:
@@ -41,7 +41,7 @@ def _unit_error(text: str, what: str, example: str) -> Exception:
 
 
 def parse_bytes(text: str) -> int:
-    """Read ``1024``, ``64 KiB``, ``1.5 MB`` as a whole number of bytes."""
+    """Parse a number of bytes, such as ``1024``, ``64 KiB`` or ``1.5 MB``."""
     example = "'1024', '64 KiB' or '1.5 MB'"
     _, unit = _split(text, "an amount of bytes", example)
     prefix = unit[:-1] if unit.endswith("B") else unit
@@ -52,12 +52,12 @@ def parse_bytes(text: str) -> int:
 
     amount = Fraction(text.strip().removesuffix(unit).strip()) * _PREFIXES[prefix]
     if amount > _INT64_MAX or amount.denominator != 1:
-        raise _unit_error(text, "a whole amount of bytes below 2^63", example)
+        raise _unit_error(text, "a whole number of bytes below 2^63", example)
     return int(amount)
 
 
 def parse_duration(text: str) -> float:
-    """Read ``10s``, ``250 ms``, ``2 min``; a bare number is seconds."""
+    """Parse ``10s``, ``250 ms``, ``2 min`` or ``3`` (seconds) as seconds."""
     example = "'10s', '250ms' or '2min'"
     number, unit = _split(text, "a duration", example)
     if unit not in _DURATION:
@@ -66,7 +66,7 @@ def parse_duration(text: str) -> float:
 
 
 def parse_bandwidth(text: str) -> float:
-    """Read ``9.4 GB/s`` or ``100 Gbit/s`` as bytes per second."""
+    """Parse ``9.4 GB/s`` or ``100 Gbit/s`` as bytes per second."""
     example = "'9.4 GB/s' or '100 Gbit/s'"
     number, unit = _split(text, "a bandwidth", example)
     for suffix, factor in (
@@ -86,7 +86,7 @@ def parse_bandwidth(text: str) -> float:
 
 
 def parse_latency(text: str) -> float:
-    """Read ``1.3 us`` or ``90 ns`` as seconds."""
+    """Parse ``1.3 us`` or ``90 ns`` as seconds."""
     example = "'1.3 us' or '90 ns'"
     number, unit = _split(text, "a latency", example)
     if unit not in _TIME:
@@ -97,7 +97,7 @@ def parse_latency(text: str) -> float:
 
 
 def format_bytes(amount: float) -> str:
-    """Write an amount of bytes: ``64.0 KiB``, ``7 B``."""
+    """Format a number of bytes: ``64.0 KiB``, ``7 B``."""
     if amount < 1024:
         return f"{amount:.0f} B" if amount == int(amount) else f"{amount:.1f} B"
     power = 0
@@ -108,7 +108,7 @@ def format_bytes(amount: float) -> str:
 
 
 def exact_bytes(amount: int) -> str:
-    """Write an amount of bytes for `parse_bytes`: ``512 GB``, ``3 KiB``, ``1025 B``."""
+    """Format bytes exactly, for `parse_bytes`: ``512 GB``, ``3 KiB``, ``1025 B``."""
     if amount == 0:
         return "0 B"
     units = [
@@ -119,19 +119,19 @@ def exact_bytes(amount: int) -> str:
 
 
 def format_count(number: float) -> str:
-    """Write a number with separated thousands and few decimals."""
+    """Format a number with thousands separators and few decimals."""
     if number == int(number) and abs(number) < 1e15:
         return f"{int(number):,}"
     return f"{number:,.3f}" if 0.1 <= abs(number) < 1e6 else f"{number:.4g}"
 
 
 def counted(number: int, what: str) -> str:
-    """Write a number with its noun: ``1 rank``, ``1,024 ranks``."""
+    """Format a number with a noun: ``1 rank``, ``1,024 ranks``."""
     return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 def format_bandwidth(rate: float) -> str:
-    """Write bytes per second: ``9.4 GB/s``, ``180.2 TB/s``."""
+    """Format bytes per second: ``9.4 GB/s``, ``180.2 TB/s``."""
     power = 0
     while rate >= 999.95 and power < 6:
         rate /= 1000
@@ -140,7 +140,7 @@ def format_bandwidth(rate: float) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """Write a time: ``1.3 us``, ``24.05 ms``, ``2400000 s``."""
+    """Format seconds: ``1.3 us``, ``24.05 ms``, ``2400000 s``."""
     for unit in ("s", "ms", "us"):
         if seconds == 0 or seconds >= _TIME[unit]:
             return f"{float(f'{seconds / _TIME[unit]:.4g}'):.12g} {unit}"
