@@ -59,7 +59,7 @@ def _compile_reference(compiler: str) -> None:
     _log_cost(REFERENCE.name, used.ru_utime + used.ru_stime)
 
 
-def report(update: bool) -> int:
+def print_totals(update: bool) -> int:
     """Print the totals; return 1 if CPU time and memory exceed the budget."""
     objects, references = _read_log()
     reference = statistics.median(references)
@@ -123,4 +123,4 @@ if __name__ == "__main__":
     words = sys.argv[1:]
     if words and shutil.which(words[0]):
         raise SystemExit(run_compiler(words))
-    raise SystemExit(report(update="--update" in words))
+    raise SystemExit(print_totals(update="--update" in words))

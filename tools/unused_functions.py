@@ -26,7 +26,7 @@ ALLOWED = {
 }
 
 
-def run(*words: str | Path, text: str | None = None) -> str:
+def run_command(*words: str | Path, text: str | None = None) -> str:
     """Run a command; return standard output and error."""
     return subprocess.run(
         words,
@@ -38,7 +38,7 @@ def run(*words: str | Path, text: str | None = None) -> str:
     ).stdout
 
 
-def removed_functions(build: Path) -> set[str]:
+def find_removed_functions(build: Path) -> set[str]:
     """Link the libraries as one; return the mangled names of removed functions."""
     objects = [
         *build.glob("CMakeFiles/topoloom.dir/**/*.o"),
@@ -49,7 +49,7 @@ def removed_functions(build: Path) -> set[str]:
     if not objects or not others or not core.exists():
         sys.exit(f"{build} has no complete build; run make build")
     with tempfile.TemporaryDirectory() as folder:
-        said = run(
+        said = run_command(
             "c++",
             "-shared",
             "-Wl,--gc-sections,--print-gc-sections,--exclude-libs,ALL",
@@ -64,17 +64,17 @@ def removed_functions(build: Path) -> set[str]:
     return set(REMOVED.findall(said))
 
 
-def external_functions(build: Path) -> set[str]:
+def find_external_functions(build: Path) -> set[str]:
     """Return the mangled names of functions with one definition in the core."""
-    listed = run("nm", "--defined-only", build / "libtopoloom_core.a")
+    listed = run_command("nm", "--defined-only", build / "libtopoloom_core.a")
     return set(re.findall(r"^\w+ T (\w+)$", listed, re.MULTILINE))
 
 
 def main() -> None:
     """Print unused functions, one per line."""
     build = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build/release"
-    removed = sorted(removed_functions(build) & external_functions(build))
-    names = run("c++filt", text="\n".join(removed)).splitlines()
+    removed = sorted(find_removed_functions(build) & find_external_functions(build))
+    names = run_command("c++filt", text="\n".join(removed)).splitlines()
     unused = [name for name in names if name.partition("(")[0] not in ALLOWED]
     if unused:
         print("no library uses these functions of the core; delete them:")

@@ -49,11 +49,11 @@ def main() -> int:
     for mpi in MPIS:
         if args.only in (None, mpi.name):
             with tempfile.TemporaryDirectory() as folder:
-                wrong += _fuzz(mpi, Path(folder), args.cases, args.seed)
+                wrong += _run_random_cases(mpi, Path(folder), args.cases, args.seed)
     return 1 if wrong else 0
 
 
-def _fuzz(mpi: Mpi, folder: Path, cases: int, seed: int) -> int:
+def _run_random_cases(mpi: Mpi, folder: Path, cases: int, seed: int) -> int:
     from built_libraries import run, with_collectives
 
     from topoloom import _core

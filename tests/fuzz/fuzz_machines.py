@@ -24,10 +24,10 @@ from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "fuzz"
-_MEMORY = 4 << 30
+_MAX_MEMORY_BYTES = 4 << 30
 _MAX_BYTES = 32_768
 #: libFuzzer's timeout, above the limit of `fuzz_targets.feed`, for endless calls
-_HANGS = 60
+_TIMEOUT_SECONDS = 60
 
 sys.path.insert(0, str(ROOT / "tests" / "package" / "importers"))
 
@@ -40,18 +40,18 @@ def main() -> int:
     parser.add_argument("--child", metavar="TARGET", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:
-        return _child(args.child, args.seconds)
+        return _fuzz_target(args.child, args.seconds)
     from fuzz_targets import TARGETS
 
     names = args.only or list(TARGETS)
     share = max(1, args.seconds // len(names))
-    failed = [name for name in names if not _run(name, share)]
+    failed = [name for name in names if not _run_target(name, share)]
     outcome = f"failed: {', '.join(failed)}" if failed else "all well"
     print(f"{len(names)} targets, {share} s each; {outcome}")
     return 1 if failed else 0
 
 
-def _run(name: str, seconds: int) -> bool:
+def _run_target(name: str, seconds: int) -> bool:
     home = WORK / name
     home.mkdir(parents=True, exist_ok=True)
     words = ["--child", name, "--seconds", str(seconds)]
@@ -71,18 +71,18 @@ def _run(name: str, seconds: int) -> bool:
     return status == 0
 
 
-def _child(name: str, seconds: int) -> int:
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+def _fuzz_target(name: str, seconds: int) -> int:
+    resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY_BYTES, _MAX_MEMORY_BYTES))
     try:
         import atheris
     except ModuleNotFoundError:
         import fuzz_targets
 
-        return _at_random(fuzz_targets, name, seconds)
+        return _feed_random_texts(fuzz_targets, name, seconds)
     with atheris.instrument_imports(include=["topoloom"]):
         import fuzz_targets
     if fuzz_targets.TARGETS[name].compiled:
-        return _at_random(fuzz_targets, name, seconds)
+        return _feed_random_texts(fuzz_targets, name, seconds)
     home = WORK / name
     corpus = home / "corpus"
     corpus.mkdir(exist_ok=True)
@@ -93,24 +93,24 @@ def _child(name: str, seconds: int) -> int:
     dictionary = home / "words.txt"
     dictionary.write_text("".join(f'"{word}"\n' for word in sorted(words)[:2000]))
 
-    def one_input(data: bytes) -> None:
+    def feed_bytes(data: bytes) -> None:
         fuzz_targets.feed(name, data.decode(errors="replace"))
 
     options = [
         f"-max_total_time={seconds}",
         f"-max_len={_MAX_BYTES}",
-        f"-timeout={_HANGS}",
-        f"-rss_limit_mb={_MEMORY >> 20}",
+        f"-timeout={_TIMEOUT_SECONDS}",
+        f"-rss_limit_mb={_MAX_MEMORY_BYTES >> 20}",
         f"-artifact_prefix={home}/",
         f"-dict={dictionary}",
         "-print_final_stats=1",
     ]
-    atheris.Setup([__file__, str(corpus), *options], one_input)
+    atheris.Setup([__file__, str(corpus), *options], feed_bytes)
     atheris.Fuzz()
     return 0
 
 
-def _at_random(fuzz_targets: ModuleType, name: str, seconds: int) -> int:
+def _feed_random_texts(fuzz_targets: ModuleType, name: str, seconds: int) -> int:
     rng = random.Random()
     seeds = fuzz_targets.TARGETS[name].seeds
     end = time.monotonic() + seconds

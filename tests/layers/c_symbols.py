@@ -51,7 +51,7 @@ def read_source(text: str) -> Source:
         if macro := MACRO.match(directive):
             expansions.setdefault(macro[1], set()).update(WORD.findall(macro[2]))
     defined, used = set(), set()
-    for head, body in _declarations(DIRECTIVE.sub("", code)):
+    for head, body in _split_declarations(DIRECTIVE.sub("", code)):
         function = FUNCTION.search(head) if body is not None else None
         words = set(WORD.findall(f"{head} {body or ''}"))
         if function and re.search(r"\bstatic\b", head):
@@ -62,11 +62,11 @@ def read_source(text: str) -> Source:
         elif "(" not in head.partition("=")[0]:
             used |= words
             if not re.search(r"\b(?:static|extern|typedef)\b", head):
-                defined |= _variables(head)
+                defined |= _find_variables(head)
     return Source(defined, used, expansions)
 
 
-def _declarations(code: str) -> Iterator[tuple[str, str | None]]:
+def _split_declarations(code: str) -> Iterator[tuple[str, str | None]]:
     """Split a file into declarations, as pairs of head and body in braces."""
     depth, start, body = 0, 0, 0
     for sign in re.finditer(r"[{};]", code):
@@ -85,7 +85,7 @@ def _declarations(code: str) -> Iterator[tuple[str, str | None]]:
             start = sign.end()
 
 
-def _variables(head: str) -> set[str]:
+def _find_variables(head: str) -> set[str]:
     """Return the name of the variable that a declaration defines, or none."""
     is_variable = "=" in head or len(TYPE.sub("type ", head).split()) > 1
     found = VARIABLE.search(head.partition("=")[0].strip()) if is_variable else None

@@ -15,19 +15,19 @@ def read_permissions(top: Path, suffixes: tuple[str, ...]) -> dict[str, set[str]
     """Map every source folder to the folders that its README.md permits."""
     folders = {path.parent for suffix in suffixes for path in top.rglob(f"*{suffix}")}
     return {
-        str(folder.relative_to(top)): permitted(folder)
+        str(folder.relative_to(top)): read_module_permissions(folder)
         for folder in sorted(folders - {top})
     }
 
 
-def permitted(folder: Path) -> set[str]:
+def read_module_permissions(folder: Path) -> set[str]:
     """Read the permitted folders from the README.md of a folder."""
     found = MAY_INCLUDE.search((folder / "README.md").read_text())
     assert found, f"{folder}/README.md does not state what its files may include"
     return set() if found[1] == "nothing" else set(found[1].split(", "))
 
 
-def permits(folder: str, allowed: set[str], other: str) -> bool:
+def is_permitted(folder: str, allowed: set[str], other: str) -> bool:
     """Return whether files of `folder` are permitted to include files of `other`.
 
     A name permits a folder and all folders below. If this folder contains the including
@@ -43,35 +43,36 @@ def find_permitted_cycles(permissions: dict[str, set[str]]) -> list[str]:
     """List cycles of permitted includes between folders."""
     return find_cycles(
         {
-            folder: {o for o in permissions if permits(folder, allowed, o)} - {folder}
+            folder: {o for o in permissions if is_permitted(folder, allowed, o)}
+            - {folder}
             for folder, allowed in permissions.items()
         }
     )
 
 
-def find_cycles(arrows: Mapping[str, Collection[str]]) -> list[str]:
+def find_cycles(edges: Mapping[str, Collection[str]]) -> list[str]:
     """List shortest cycles of a directed graph, at most one through each node."""
     cycles: list[str] = []
     named: set[str] = set()
-    for start in sorted(arrows):
-        path = find_shortest_cycle(arrows, start)
+    for start in sorted(edges):
+        path = find_shortest_cycle(edges, start)
         if path and not named & set(path):
             cycles.append(" -> ".join(path))
         named.update(path)
     return cycles
 
 
-def find_shortest_cycle(arrows: Mapping[str, Collection[str]], start: str) -> list[str]:
+def find_shortest_cycle(edges: Mapping[str, Collection[str]], start: str) -> list[str]:
     """List the nodes of a shortest cycle through `start`; empty without a cycle."""
-    before: dict[str, str] = {}
+    predecessors: dict[str, str] = {}
     waiting = deque([start])
     while waiting:
         node = waiting.popleft()
-        for after in sorted(arrows.get(node, ())):
-            if after not in before:
-                before[after] = node
+        for after in sorted(edges.get(node, ())):
+            if after not in predecessors:
+                predecessors[after] = node
                 waiting.append(after)
     path = [start]
-    while path[-1] in before and (len(path) == 1 or path[-1] != start):
-        path.append(before[path[-1]])
+    while path[-1] in predecessors and (len(path) == 1 or path[-1] != start):
+        path.append(predecessors[path[-1]])
     return path[::-1] if len(path) > 1 else []

@@ -36,13 +36,13 @@ COMMAND_LINES = {
 OPTION = re.compile(r"(?:^|[\s('])--[a-z]")
 
 
-def texts(raised: ast.Raise) -> Iterator[str]:
+def list_string_constants(raised: ast.Raise) -> Iterator[str]:
     for node in ast.walk(raised):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
 
-def test_errors_of_the_package_name_no_option() -> None:
+def test_errors_of_the_package_mention_no_option() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {text}"
         for folder in FOLDERS
@@ -50,13 +50,13 @@ def test_errors_of_the_package_name_no_option() -> None:
         if path.name not in COMMAND_LINES
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Raise)
-        for text in texts(node)
+        for text in list_string_constants(node)
         if OPTION.search(text) and "pip install" not in text
     ]
     assert not found
 
 
-def test_errors_of_the_core_name_no_option() -> None:
+def test_errors_of_the_core_mention_no_option() -> None:
     files = [*(ROOT / "core").rglob("*.cpp"), *(ROOT / "bindings").rglob("*.cpp")]
     found = [
         f"{path.relative_to(ROOT)}: {text}"

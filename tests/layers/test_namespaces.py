@@ -50,7 +50,7 @@ def test_headers_declare_in_the_namespace_of_their_module() -> None:
     assert not wrong
 
 
-def test_the_headers_of_vocabulary_exist() -> None:
+def test_the_headers_with_shared_names_exist() -> None:
     assert not [name for name in VOCABULARY if not (CORE / name).is_file()]
 
 

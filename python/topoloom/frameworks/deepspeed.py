@@ -66,16 +66,16 @@ class DeepSpeedJob(Job):
     def layouts(self) -> list[Layout]:
         """List the distinct layouts, DeepSpeed's default first."""
         if self.ep > 1:
-            tables = [self._layout(_DEFAULT, ("ep", "edp"))]
+            tables = [self._make_layout(_DEFAULT, ("ep", "edp"))]
             if self.tp == 1 and self.axes["edp"] > 1:
-                tables.append(self._layout(_DEFAULT, ("edp", "ep")))
+                tables.append(self._make_layout(_DEFAULT, ("edp", "ep")))
             return tables
         if self.pp == 1:
-            return [self._layout(_DEFAULT, ("ep", "edp"))]
+            return [self._make_layout(_DEFAULT, ("ep", "edp"))]
         orders = sorted(permutations(_DEFAULT), key=lambda order: order != _DEFAULT)
         layouts: dict[View, Layout] = {}
         for order in orders:
-            layout = self._layout(order, ("ep", "edp"))
+            layout = self._make_layout(order, ("ep", "edp"))
             seen = tuple(axis for axis in layout.views[0] if axis[1] > 1)
             layouts.setdefault(seen, layout)
         return list(layouts.values())
@@ -98,7 +98,7 @@ class DeepSpeedJob(Job):
             found.append('"use_data_before_expert_parallelism": true')
         return found
 
-    def _layout(self, order: tuple[str, ...], data: tuple[str, str]) -> Layout:
+    def _make_layout(self, order: tuple[str, ...], data: tuple[str, str]) -> Layout:
         """Make a layout; `order` lists the slowest axis first, `data` the fastest."""
         dense = tuple((axis, self.mesh[axis]) for axis in reversed(order))
         experts: View = tuple(

@@ -77,13 +77,13 @@ class MegatronJob(Job):
             return
         if self._etp != self.tp:
             raise Error(
-                f"Megatron-Core {self._release} splits experts over tp = {self.tp} "
-                f"ranks, not etp = {self._etp}; etp requires 0.10"
+                f"Megatron-Core {self._release_text} splits experts over tp = "
+                f"{self.tp} ranks, not etp = {self._etp}; etp requires 0.10"
             )
         if self.dp % self.ep:
             raise Error(
                 f"dp = {self.dp} is not a multiple of ep = {self.ep}, which "
-                f"Megatron-Core {self._release} requires"
+                f"Megatron-Core {self._release_text} requires"
             )
 
     @property
@@ -110,17 +110,17 @@ class MegatronJob(Job):
                 raise Error(unknown_name("axis of Megatron", axis, AXES))
             if order.count(axis) > 1:
                 raise Error(f"order '{name}' names {axis} twice")
-        attention = self._view(name, dict(tp="tp", cp="cp", dp="dp", pp="pp"))
+        attention = self._make_view(name, dict(tp="tp", cp="cp", dp="dp", pp="pp"))
         if self._has_expert_mesh:
-            experts = self._view(name, dict(tp="etp", ep="ep", dp="edp", pp="pp"))
-            self._check_pipelines(name, attention, experts)
+            experts = self._make_view(name, dict(tp="etp", ep="ep", dp="edp", pp="pp"))
+            self._check_stage_ranks(name, attention, experts)
         else:
             if "ep" in order and not re.search("ep-dp|dp-ep", name):
                 raise Error(
                     f"order '{name}' separates ep and dp; Megatron-Core "
-                    f"{self._release} requires them to be adjacent"
+                    f"{self._release_text} requires them to be adjacent"
                 )
-            experts = self._view(
+            experts = self._make_view(
                 name, dict(tp="etp", cp="cp", ep="ep", dp="edp", pp="pp")
             )
         return Layout(name, (attention, experts))
@@ -189,13 +189,13 @@ class MegatronJob(Job):
         return self.release >= _EXPERT_MESH_SINCE
 
     @property
-    def _release(self) -> str:
+    def _release_text(self) -> str:
         return "{}.{}".format(*self.release)
 
-    def _view(self, name: str, called: dict[str, str]) -> View:
-        """Order the axes of a view; `called` maps order names to axes of the view."""
-        order = [axis for axis in name.split("-") if axis in called]
-        for axis, own in called.items():
+    def _make_view(self, name: str, axis_names: dict[str, str]) -> View:
+        """Order the axes of a view; `axis_names` maps names in the order to axes."""
+        order = [axis for axis in name.split("-") if axis in axis_names]
+        for axis, own in axis_names.items():
             if axis in order:
                 continue
             if self.axes[own] > 1:
@@ -204,14 +204,14 @@ class MegatronJob(Job):
                     f"{self.axes[own]} ranks"
                 )
             order.append(axis)
-        return tuple((called[axis], self.axes[called[axis]]) for axis in order)
+        return tuple((axis_names[axis], self.axes[axis_names[axis]]) for axis in order)
 
-    def _check_pipelines(self, name: str, attention: View, experts: View) -> None:
+    def _check_stage_ranks(self, name: str, attention: View, experts: View) -> None:
         last = name.endswith("pp") or self.pp == 1 or self._edp == self.dp
         if self.release >= _PP_LAST_SINCE and not last:
             raise Error(
                 f"order '{name}' does not end with pp, which Megatron-Core "
-                f"{self._release} requires because edp = {self._edp} differs from "
+                f"{self._release_text} requires because edp = {self._edp} differs from "
                 f"dp = {self.dp}"
             )
         if self.pp > 1 and _pipeline_stride(attention) != _pipeline_stride(experts):

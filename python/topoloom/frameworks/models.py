@@ -90,24 +90,28 @@ def count_traffic(
         used = tuple(axis for axis in axes if mesh.get(axis, 1) > 1)
         sent[used, collective] += round(bytes)
 
-    send(["tp"], "ring", 4 * split_parts * activations * _share_of_others(tp) * layers)
+    send(
+        ["tp"],
+        "ring",
+        4 * split_parts * activations * _other_ranks_fraction(tp) * layers,
+    )
     # Forward: keys and values to every other rank; backward: the same, and gradients.
     send(["cp"], "ring", 3 * keys_and_values * (cp - 1) * layers)
     if model.experts > 1:
         # Dispatch and combine, forward and backward. Ranks that share an expert gather
         # the expert's tokens and scatter its results.
         routed = model.active * activations / tp
-        send(["ep"], "all-to-all", 4 * routed * _share_of_others(ep) * layers)
+        send(["ep"], "all-to-all", 4 * routed * _other_ranks_fraction(ep) * layers)
         send(["etp"], "ring", 4 * routed * (etp - 1) * layers)
     send(["pp"], "chain", 2 * activations / tp * micro_batches)
     if "shard" in mesh:
-        send(*_count_sharding(model, mesh, micro_batches))
+        send(*_count_shard_traffic(model, mesh, micro_batches))
         copied = model.weights / (tp * pp * mesh["shard"])
         replicas = mesh.get("replicate", 1)
         send(
             ["replicate"],
             "ring",
-            2 * ELEMENT_BYTES * copied * _share_of_others(replicas),
+            2 * ELEMENT_BYTES * copied * _other_ranks_fraction(replicas),
         )
         return _make_traffic(sent)
     # Reduce-scatter of gradients and gather of weights.
@@ -121,7 +125,7 @@ def count_traffic(
         experts = 0.0
     for weights, along in ((attention, attention_copies), (experts, expert_copies)):
         ranks = prod(mesh.get(axis, 1) for axis in along)
-        send(along, "ring", 2 * ELEMENT_BYTES * weights * _share_of_others(ranks))
+        send(along, "ring", 2 * ELEMENT_BYTES * weights * _other_ranks_fraction(ranks))
     return _make_traffic(sent)
 
 
@@ -212,7 +216,7 @@ def parse_step(text: str) -> TrainingStep:
     return TrainingStep(chosen, sizes["sequence"], sizes["batches"])
 
 
-def _count_sharding(
+def _count_shard_traffic(
     model: Model, mesh: Mapping[str, int], batches: int
 ) -> tuple[list[str], str, float]:
     """Compute shard traffic: two gathers of weights and one scatter of gradients."""
@@ -222,7 +226,7 @@ def _count_sharding(
     return (
         along,
         "ring",
-        3 * batches * ELEMENT_BYTES * weights * _share_of_others(ranks),
+        3 * batches * ELEMENT_BYTES * weights * _other_ranks_fraction(ranks),
     )
 
 
@@ -230,5 +234,5 @@ def _make_traffic(sent: Mapping[tuple[tuple[str, ...], str], int]) -> list[Traff
     return [Traffic(*way, bytes) for way, bytes in sent.items() if way[0] and bytes]
 
 
-def _share_of_others(ranks: int) -> float:
+def _other_ranks_fraction(ranks: int) -> float:
     return (ranks - 1) / ranks

@@ -51,9 +51,11 @@ class PairCurve:
         blocks: list[list[float]] = []
         for value in self.seconds.tolist():
             blocks.append([value])
-            while len(blocks) > 1 and _middle(blocks[-2]) > _middle(blocks[-1]):
+            while len(blocks) > 1 and _upper_median(blocks[-2]) > _upper_median(
+                blocks[-1]
+            ):
                 blocks[-2:] = [blocks[-2] + blocks[-1]]
-        return np.concatenate([np.full(len(of), _middle(of)) for of in blocks])
+        return np.concatenate([np.full(len(of), _upper_median(of)) for of in blocks])
 
     @property
     def node_bandwidth(self) -> float:
@@ -70,15 +72,19 @@ class PairCurve:
         31/32 c times the bandwidth of one pair. The slowdown at the second measured
         number, at most a tenth, is compensated.
         """
-        return int(self.pairs[self._end - 1])
+        return int(self.pairs[self._slowed_index - 1])
 
     @property
     def most_channels(self) -> int | None:
         """Upper bound of the channels from the slowed pairs; None without slowdown."""
-        return None if self._end == len(self.pairs) else int(self.pairs[self._end]) - 1
+        return (
+            None
+            if self._slowed_index == len(self.pairs)
+            else int(self.pairs[self._slowed_index]) - 1
+        )
 
     @cached_property
-    def _end(self) -> int:
+    def _slowed_index(self) -> int:
         steady, error = self.monotone_seconds, self._errors
         excess = steady - SLOWED * steady[0]
         slowed = excess > ERRORS * np.hypot(error, SLOWED * error[0])
@@ -154,27 +160,29 @@ def make_pair_curve(
     """
     given, seconds = np.asarray(pairs, float), np.asarray(times, float)
     if runs is not None:
-        given, seconds = _slowest(given, seconds, np.asarray(runs))
+        given, seconds = _select_slowest(given, seconds, np.asarray(runs))
     counts = np.unique(given)
     if len(counts) < 2 or counts[0] != 1:
         found = ", ".join(f"{count:.0f}" for count in counts)
         raise Error(f"one pair and several must be measured, but there are {found}")
     samples = [seconds[given == count] for count in counts]
     medians = np.array([np.median(of) for of in samples])
-    apart = [
+    deviations = [
         np.median(np.abs(of - median))
         for of, median in zip(samples, medians, strict=True)
     ]
     numbers = np.array([len(of) for of in samples])
-    return PairCurve(size, counts, medians, NORMAL_SIGMA * np.array(apart), numbers)
+    return PairCurve(
+        size, counts, medians, NORMAL_SIGMA * np.array(deviations), numbers
+    )
 
 
-def _middle(values: list[float]) -> float:
+def _upper_median(values: list[float]) -> float:
     """Return the upper median, because measured times are rarely too short."""
     return sorted(values)[len(values) // 2]
 
 
-def _slowest(
+def _select_slowest(
     pairs: Values, seconds: Values, runs: NDArray[Any]
 ) -> tuple[Values, Values]:
     """Return the longest time per run and number of pairs."""

@@ -65,9 +65,9 @@ def fit_model(sizes: ArrayLike, times: ArrayLike) -> Fit:
         If there are fewer than three sizes, the lengths differ, or a value is invalid.
     """
     x, t = group_medians(sizes, times)
-    lines = _Lines(x, t)
-    models = [*_best_regimes(x, lines), *_best_largest(x, t, lines)]
-    best = min(models, key=lambda made: _criterion(len(x), *made))
+    lines = _RunLines(x, t)
+    models = [*_find_best_regimes(x, lines), *_find_best_maximum(x, t, lines)]
+    best = min(models, key=lambda made: _compute_criterion(len(x), *made))
     return Fit(best[1], x, t)
 
 
@@ -113,7 +113,7 @@ def group_medians(sizes: ArrayLike, times: ArrayLike) -> tuple[Values, Values]:
     return x, np.array([np.median(all_times[all_sizes == size]) for size in x])
 
 
-def _criterion(count: int, squares: float, model: NetworkModel) -> float:
+def _compute_criterion(count: int, squares: float, model: NetworkModel) -> float:
     """Return the Bayesian information criterion for a sum of squared errors.
 
     The end of a regime counts as several parameters. If it counts as one, the fit
@@ -126,7 +126,7 @@ def _criterion(count: int, squares: float, model: NetworkModel) -> float:
     return count * math.log(error) + parameters * math.log(count)
 
 
-class _Lines:
+class _RunLines:
     """Least-squares lines (relative error) through all runs of consecutive sizes.
 
     Run (i, j) has the sizes from ends[i] to ends[j] - 1. Its line is alpha[i, j] and
@@ -144,7 +144,7 @@ class _Lines:
             ends = self.ends[self.ends >= begin + MIN_SIZES]
             if len(ends):
                 j = len(self.ends) - len(ends)
-                found = _lines_from(x[begin:], t[begin:], ends - begin - 1)
+                found = _fit_lines(x[begin:], t[begin:], ends - begin - 1)
                 self.alpha[i, j:], self.beta[i, j:], self.error[i, j:] = found
 
     def line(self, i: int, j: int) -> Line:
@@ -152,20 +152,26 @@ class _Lines:
         return float(self.alpha[i, j]), float(self.beta[i, j])
 
 
-def _lines_from(x: Values, t: Values, last: Values) -> tuple[Values, Values, Values]:
+def _fit_lines(x: Values, t: Values, last: Values) -> tuple[Values, Values, Values]:
     """Fit a line to sizes 0 to `last` for each `last`; return alpha, beta, errors."""
 
-    def sums(values: Values) -> Values:
+    def sum_up_to_last(values: Values) -> Values:
         found: Values = np.cumsum(values)[last]
         return found
 
     # alpha u + beta v = 1; sizes relative to the first size avoid cancellation.
     u, v = 1 / t, x / t
     w = (x - x[0]) / t
-    uu, uw, ww, su, sw = sums(u * u), sums(u * w), sums(w * w), sums(u), sums(w)
+    uu, uw, ww, su, sw = (
+        sum_up_to_last(u * u),
+        sum_up_to_last(u * w),
+        sum_up_to_last(w * w),
+        sum_up_to_last(u),
+        sum_up_to_last(w),
+    )
     beta = (uu * sw - uw * su) / (uu * ww - uw * uw)
     alpha = (su - beta * uw) / uu - beta * x[0]
-    uv, vv, sv = sums(u * v), sums(v * v), sums(v)
+    uv, vv, sv = sum_up_to_last(u * v), sum_up_to_last(v * v), sum_up_to_last(v)
     alpha = np.where(beta < 0, su / uu, alpha)  # best nonnegative fit
     beta = np.where(alpha < 0, sv / vv, np.maximum(beta, 0))
     alpha = np.maximum(alpha, 0)
@@ -173,7 +179,7 @@ def _lines_from(x: Values, t: Values, last: Values) -> tuple[Values, Values, Val
     return alpha, beta, squares - 2 * (alpha * su + beta * sv) + last + 1
 
 
-def _best_regimes(x: Values, lines: _Lines) -> list[tuple[float, NetworkModel]]:
+def _find_best_regimes(x: Values, lines: _RunLines) -> list[tuple[float, NetworkModel]]:
     """Find the best model per number of regimes by dynamic programming.
 
     Returns pairs of the sum of squared errors and the model.
@@ -191,11 +197,11 @@ def _best_regimes(x: Values, lines: _Lines) -> list[tuple[float, NetworkModel]]:
         cuts = [len(lines.ends) - 1]
         for begins in reversed(before[:count]):
             cuts.append(int(begins[cuts[-1]]))
-        models.append((float(error[-1]), _regimes(x, lines, cuts[::-1])))
+        models.append((float(error[-1]), _make_regimes(x, lines, cuts[::-1])))
     return models
 
 
-def _regimes(x: Values, lines: _Lines, cuts: Sequence[int]) -> NetworkModel:
+def _make_regimes(x: Values, lines: _RunLines, cuts: Sequence[int]) -> NetworkModel:
     """End each regime at the crossing with the next line, or else at its last size.
 
     If the next line is lower, the regime ends just before the next regime's first size,
@@ -206,25 +212,25 @@ def _regimes(x: Values, lines: _Lines, cuts: Sequence[int]) -> NetworkModel:
     for cut, line, following in zip(cuts[1:], parts, parts[1:], strict=False):
         end = lines.ends[cut]
         last, first = x[end - 1], x[end]
-        crossing = _crossing(line, following)
+        crossing = _find_crossing(line, following)
         if last < crossing < first:
             last = crossing
-        elif _at(line, last) > _at(following, last):
+        elif _evaluate_line(line, last) > _evaluate_line(following, last):
             last = first - 1
         made.append((*line, int(last)))
     return NetworkModel.regimes([*made, (*parts[-1], None)])
 
 
-def _at(line: Line, size: float) -> float:
+def _evaluate_line(line: Line, size: float) -> float:
     return line[0] + line[1] * size
 
 
-def _crossing(a: Line, b: Line) -> float:
+def _find_crossing(a: Line, b: Line) -> float:
     return (a[0] - b[0]) / (b[1] - a[1]) if a[1] != b[1] else math.nan
 
 
-def _best_largest(
-    x: Values, t: Values, lines: _Lines
+def _find_best_maximum(
+    x: Values, t: Values, lines: _RunLines
 ) -> list[tuple[float, NetworkModel]]:
     """Find the best maximum of lines per number of lines."""
 

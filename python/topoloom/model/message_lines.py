@@ -28,10 +28,10 @@ def format_model(model: NetworkModel) -> str:
     maximum of lines is written as regimes, which can overestimate the slowdown of
     processes that share a NIC.
     """
-    text = _numbers("message", convert_to_regimes(model)) + _numbers(
+    text = _format_lines("message", convert_to_regimes(model)) + _format_lines(
         "alone", model.alone
     )
-    text += _numbers("links", model.link_factors)
+    text += _format_lines("links", model.link_factors)
     costs = {key: getattr(model.costs, key) for key in (*COSTS, "node_beta", "packet")}
     text += "".join(f"cost {key} {cost:.12g}\n" for key, cost in costs.items() if cost)
     if model.inside is not None:
@@ -40,7 +40,7 @@ def format_model(model: NetworkModel) -> str:
     return text
 
 
-def _numbers(name: str, lines: Sequence[Line]) -> str:
+def _format_lines(name: str, lines: Sequence[Line]) -> str:
     return "".join(
         f"{name} {'-' if most is None else most} {first:.12g} {second:.12g}\n"
         for first, second, most in lines

@@ -28,7 +28,7 @@ def load_model(text: str | Path) -> ModelFile:
         If the file cannot be read.
     """
     path, name = Path(text), str(text)
-    files = _files()
+    files = _list_model_files()
     if name in files:
         return read_model_toml(files[name])
     if path.suffix or path.name != name or exists(path):
@@ -41,9 +41,9 @@ def load_model(text: str | Path) -> ModelFile:
 
 def model_names() -> list[str]:
     """List the names of the network models that ship with Topoloom."""
-    return list(_files())
+    return list(_list_model_files())
 
 
-def _files() -> dict[str, Path]:
+def _list_model_files() -> dict[str, Path]:
     files = {path.stem: path for path in find_shipped("models").glob("*.toml")}
     return dict(sorted(files.items()))

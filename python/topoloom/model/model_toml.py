@@ -112,17 +112,17 @@ class ModelFile(NamedTuple):
             "summary": self.summary,
             "source": self.source,
             "date": self.date,
-            **_model_document(self.model),
+            **_make_model_document(self.model),
             LINKS: [
                 {"most_bytes": most, **dict(zip(_FACTORS, factors, strict=True))}
                 for *factors, most in self.model.link_factors
             ],
-            **({INSIDE: _model_document(inside)} if inside else {}),
+            **({INSIDE: _make_model_document(inside)} if inside else {}),
         }
 
 
-def _model_document(model: NetworkModel) -> dict[str, Any]:
-    def documents(lines: Sequence[Line]) -> list[dict[str, Any]]:
+def _make_model_document(model: NetworkModel) -> dict[str, Any]:
+    def list_documents(lines: Sequence[Line]) -> list[dict[str, Any]]:
         return [
             {"most_bytes": most, "alpha_s": alpha, "beta_s_per_byte": beta}
             for alpha, beta, most in lines
@@ -130,8 +130,8 @@ def _model_document(model: NetworkModel) -> dict[str, Any]:
 
     costs = model.costs
     return {
-        "largest" if model.takes_largest else "regimes": documents(model.lines),
-        ALONE: documents(model.alone),
+        "largest" if model.takes_largest else "regimes": list_documents(model.lines),
+        ALONE: list_documents(model.alone),
         "costs_s": {key: getattr(costs, key) for key in (*COSTS, "node_beta")},
         "packet_bytes": costs.packet,
     }
@@ -155,11 +155,11 @@ def read_model_tables(tables: dict[str, Any]) -> ModelFile:
     """Read the tables of a model; format and version are not checked."""
     check_keys(tables, (*_ABOUT, *KINDS, ALONE, LINKS, INSIDE, "costs"), "")
     about = {k: get_entry(tables, k, str, k) for k in _ABOUT if k in tables}
-    model = _model(tables).with_link_factors(_link_factors(tables))
+    model = _parse_model(tables).with_link_factors(_parse_link_factors(tables))
     if INSIDE in tables:
         inside = get_entry(tables, INSIDE, dict, f"[{INSIDE}]")
         check_keys(inside, (*KINDS, ALONE, "costs"), f"{INSIDE}.")
-        model = model.with_inside(_model(inside, f"{INSIDE}."))
+        model = model.with_inside(_parse_model(inside, f"{INSIDE}."))
     return ModelFile(model, **about)
 
 
@@ -167,13 +167,13 @@ def write_model_toml(path: str | Path, file: ModelFile) -> None:
     """Write a model as TOML with few digits, for `read_model_toml`."""
     tables = {"format": FORMAT, "version": VERSION, **make_model_tables(file)}
     last = {key: tables.pop(key) for key in ("costs", INSIDE) if key in tables}
-    text = _text_of(tables)
+    text = _format_table(tables)
     for key, table in last.items():
-        text += f"\n[{key}]\n{_text_of(table)}"
+        text += f"\n[{key}]\n{_format_table(table)}"
     write_text(path, text)
 
 
-def _text_of(table: dict[str, Any]) -> str:
+def _format_table(table: dict[str, Any]) -> str:
     return "".join(f"{key} = {toml_text(value)}\n" for key, value in table.items())
 
 
@@ -182,34 +182,34 @@ def make_model_tables(file: ModelFile) -> dict[str, Any]:
     model = file.model
     about = {k: text for k in _ABOUT if (text := getattr(file, k))}
     links = [
-        _up_to(most) | dict(zip(_FACTORS, factors, strict=True))
+        _format_limit(most) | dict(zip(_FACTORS, factors, strict=True))
         for *factors, most in model.link_factors
     ]
     return {
         **about,
-        **_time_tables(model),
+        **_make_time_tables(model),
         **({LINKS: links} if links else {}),
-        **({INSIDE: _time_tables(model.inside)} if model.inside else {}),
+        **({INSIDE: _make_time_tables(model.inside)} if model.inside else {}),
     }
 
 
-def _time_tables(model: NetworkModel) -> dict[str, Any]:
+def _make_time_tables(model: NetworkModel) -> dict[str, Any]:
     costs = format_costs(model.costs)
     return {
-        "largest" if model.takes_largest else "regimes": _line_tables(model.lines),
-        **({ALONE: _line_tables(model.alone)} if model.alone else {}),
+        "largest" if model.takes_largest else "regimes": _make_line_tables(model.lines),
+        **({ALONE: _make_line_tables(model.alone)} if model.alone else {}),
         **({"costs": costs} if costs else {}),
     }
 
 
-def _line_tables(lines: Sequence[Line]) -> list[dict[str, Any]]:
+def _make_line_tables(lines: Sequence[Line]) -> list[dict[str, Any]]:
     return [
-        _up_to(most) | {"alpha": format_time(alpha), "beta": format_time(beta)}
+        _format_limit(most) | {"alpha": format_time(alpha), "beta": format_time(beta)}
         for alpha, beta, most in lines
     ]
 
 
-def _up_to(most: int | None) -> dict[str, Any]:
+def _format_limit(most: int | None) -> dict[str, Any]:
     return {} if most is None else {"most": f"{most} B"}
 
 
@@ -231,45 +231,47 @@ def format_time(seconds: float, digits: int = 6) -> str:
     return f"{seconds * 1e9:.{digits}g} ns"
 
 
-def _model(document: dict[str, Any], where: str = "") -> NetworkModel:
+def _parse_model(document: dict[str, Any], where: str = "") -> NetworkModel:
     kinds = [kind for kind in KINDS if kind in document]
     if len(kinds) != 1:
         found = " and ".join(kinds) or "nothing"
         raise Error(f"a model requires one of {', '.join(KINDS)}, but there is {found}")
     table = get_entry(document, "costs", dict, "[costs]") if "costs" in document else {}
-    costs = _costs(table)
-    alone = _lines(document, ALONE, where) if ALONE in document else []
+    costs = _parse_costs(table)
+    alone = _parse_lines(document, ALONE, where) if ALONE in document else []
     if kinds == ["loggp"]:
         for key in _OF_LOGGP:
             if key in table:
                 raise Error(f"costs.{key} follows from loggp; remove it")
         given = get_entry(document, "loggp", dict, "loggp")
         check_keys(given, "LogG", "loggp.")
-        L, o, g, G = (_parsed(given, key, "loggp", parse_latency) for key in "LogG")
+        L, o, g, G = (
+            _parse_quantity(given, key, "loggp", parse_latency) for key in "LogG"
+        )
         return NetworkModel.loggp(L, o, g, G, costs).with_alone(alone)
-    lines = _lines(document, kinds[0], where)
+    lines = _parse_lines(document, kinds[0], where)
     if kinds == ["largest"]:
         return NetworkModel.largest(lines, costs).with_alone(alone)
     return NetworkModel.regimes(lines, costs).with_alone(alone)
 
 
-def _lines(document: dict[str, Any], key: str, where: str) -> list[Line]:
+def _parse_lines(document: dict[str, Any], key: str, where: str) -> list[Line]:
     named = where + key
     return [
-        _line(check_type(line, dict, f"{named}[{index}]"), f"{named}[{index}]")
+        _parse_line(check_type(line, dict, f"{named}[{index}]"), f"{named}[{index}]")
         for index, line in enumerate(get_entry(document, key, list, named))
     ]
 
 
-def _line(line: dict[str, Any], where: str) -> Line:
+def _parse_line(line: dict[str, Any], where: str) -> Line:
     check_keys(line, ("most", "alpha", "beta"), f"{where}.")
     alpha, beta = (
-        _parsed(line, key, where, parse_latency) for key in ("alpha", "beta")
+        _parse_quantity(line, key, where, parse_latency) for key in ("alpha", "beta")
     )
-    return alpha, beta, _most(line, where)
+    return alpha, beta, _parse_limit(line, where)
 
 
-def _link_factors(document: dict[str, Any]) -> list[Line]:
+def _parse_link_factors(document: dict[str, Any]) -> list[Line]:
     if LINKS not in document:
         return []
     factors = []
@@ -277,36 +279,36 @@ def _link_factors(document: dict[str, Any]) -> list[Line]:
         where = f"{LINKS}[{index}]"
         line = check_type(item, dict, where)
         check_keys(line, ("most", *_FACTORS), f"{where}.")
-        latency, bandwidth = (_factor(line, key, where) for key in _FACTORS)
-        factors.append((latency, bandwidth, _most(line, where)))
+        latency, bandwidth = (_parse_factor(line, key, where) for key in _FACTORS)
+        factors.append((latency, bandwidth, _parse_limit(line, where)))
     return factors
 
 
-def _factor(line: dict[str, Any], key: str, where: str) -> float:
+def _parse_factor(line: dict[str, Any], key: str, where: str) -> float:
     value = line.get(key, 1)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Error(f"{where}.{key} must be a number")
     return float(value)
 
 
-def _most(line: dict[str, Any], where: str) -> int | None:
-    return _parsed(line, "most", where, parse_bytes) if "most" in line else None
+def _parse_limit(line: dict[str, Any], where: str) -> int | None:
+    return _parse_quantity(line, "most", where, parse_bytes) if "most" in line else None
 
 
-def _costs(table: dict[str, Any]) -> MessageCosts:
+def _parse_costs(table: dict[str, Any]) -> MessageCosts:
     check_keys(table, (*COSTS, NODE_BANDWIDTH, PACKET), "costs.")
     costs = MessageCosts()
     for key in table:
         if key == NODE_BANDWIDTH:
-            costs.node_beta = 1 / _parsed(table, key, "costs", parse_bandwidth)
+            costs.node_beta = 1 / _parse_quantity(table, key, "costs", parse_bandwidth)
         elif key == PACKET:
-            costs.packet = _parsed(table, key, "costs", parse_bytes)
+            costs.packet = _parse_quantity(table, key, "costs", parse_bytes)
         else:
-            setattr(costs, key, _parsed(table, key, "costs", parse_latency))
+            setattr(costs, key, _parse_quantity(table, key, "costs", parse_latency))
     return costs
 
 
-def _parsed(
+def _parse_quantity(
     table: dict[str, Any], key: str, where: str, parse: Callable[[str], Number]
 ) -> Number:
     if key not in table:

@@ -65,8 +65,8 @@ def balance(
     """
     if decide not in _DECIDE:
         raise Error(f"decide must be one of {', '.join(_DECIDE)}, not '{decide}'")
-    library = _library(comm, mpicc)
-    options = _Options(
+    library = _load_library(comm, mpicc)
+    options = _OptionsStruct(
         method.encode() if method is not None else None,
         machine.encode() if machine is not None else None,
         slot,
@@ -76,7 +76,7 @@ def balance(
         stall_timeout,
     )
     plan = ctypes.c_void_p()
-    _check(
+    _check_status(
         library,
         library.topoloom_balance(
             c_handle(comm),
@@ -117,14 +117,14 @@ def plan(
         On all ranks, if a rank sends more tasks than it has, or sends to an invalid
         rank.
     """
-    library = _library(comm, mpicc)
+    library = _load_library(comm, mpicc)
     ranks = np.ascontiguousarray(to, np.intc).ravel()
     tasks = np.ascontiguousarray(tasks_to, np.int64).ravel()
     # The C library fails on all ranks for -1; raising here would make other ranks hang.
     receivers = ranks.size if ranks.size == tasks.size else -1
-    options = _Options(stall_timeout=stall_timeout)
+    options = _OptionsStruct(stall_timeout=stall_timeout)
     created = ctypes.c_void_p()
-    _check(
+    _check_status(
         library,
         library.topoloom_plan_create(
             c_handle(comm),
@@ -162,15 +162,15 @@ class Plan:
         self, library: ctypes.CDLL, plan: ctypes.c_void_p, *, is_given: bool = False
     ) -> None:
         self._library, self._plan = library, plan
-        fields = _Plan.from_address(plan.value or 0)
+        fields = _PlanStruct.from_address(plan.value or 0)
         self.before, self.after, self.kept = fields.before, fields.after, fields.kept
         received = self.after - self.kept
         larger = max(self.before, self.after)
         self._capacity = self.before + received if is_given else larger
-        self.to = _copy(fields.to, fields.to_count, np.intc)
-        self.sources = _copy(fields.sources, fields.from_count, np.intc)
-        self.tasks_to = _copy(fields.tasks_to, fields.to_count, np.int64)
-        self.tasks_from = _copy(fields.tasks_from, fields.from_count, np.int64)
+        self.to = _copy_array(fields.to, fields.to_count, np.intc)
+        self.sources = _copy_array(fields.sources, fields.from_count, np.intc)
+        self.tasks_to = _copy_array(fields.tasks_to, fields.to_count, np.int64)
+        self.tasks_from = _copy_array(fields.tasks_from, fields.from_count, np.int64)
 
     def exchange(self, tasks: ArrayLike) -> NDArray[Any]:
         """Move tasks of equal size; return the new tasks of this rank. Collective.
@@ -211,7 +211,7 @@ class Plan:
         memory[: self.before] = given
         size = memory.dtype.itemsize * int(np.prod(given.shape[1:]))
         request = ctypes.c_void_p()
-        _check(
+        _check_status(
             self._library,
             self._library.topoloom_exchange_start(
                 self._plan,
@@ -285,7 +285,7 @@ class Plan:
             ctypes.byref(held),
         )
         counts = byte_sizes[: held.value] // width
-        _check(self._library, status, memory[: counts.sum()], counts)
+        _check_status(self._library, status, memory[: counts.sum()], counts)
         return memory[: after.sum()], after
 
     def close(self) -> None:
@@ -321,7 +321,7 @@ class ExchangeRequest:
         done = ctypes.c_int()
         call = self._plan._library.topoloom_exchange_test
         status = call(self._request, ctypes.byref(done))
-        _check(self._plan._library, status)
+        _check_status(self._plan._library, status)
         return done.value != 0
 
     def finish(self) -> NDArray[Any]:
@@ -338,11 +338,11 @@ class ExchangeRequest:
             status = call(ctypes.byref(self._request), ctypes.byref(held))
             _active_requests.discard(self)
             self._memory = self._memory[: held.value]
-            _check(self._plan._library, status, self._memory)
+            _check_status(self._plan._library, status, self._memory)
         return self._memory
 
 
-class _Options(ctypes.Structure):
+class _OptionsStruct(ctypes.Structure):
     """The struct of topoloom_balance.h."""
 
     _fields_ = (
@@ -357,7 +357,7 @@ class _Options(ctypes.Structure):
     )
 
 
-class _Plan(ctypes.Structure):
+class _PlanStruct(ctypes.Structure):
     """The struct of topoloom_balance.h."""
 
     _fields_ = (
@@ -373,7 +373,7 @@ class _Plan(ctypes.Structure):
     )
 
 
-def _copy(values: Any, count: int, dtype: Any) -> NDArray[Any]:
+def _copy_array(values: Any, count: int, dtype: Any) -> NDArray[Any]:
     return np.array(values[:count], dtype)
 
 
@@ -381,7 +381,7 @@ def _address(array: NDArray[Any]) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 
-def _check(
+def _check_status(
     library: ctypes.CDLL,
     status: int,
     tasks: NDArray[Any] | None = None,
@@ -391,7 +391,7 @@ def _check(
     raise_error(library, "balance", status, tasks=tasks, sizes=sizes)
 
 
-def _library(comm: Any, mpicc: str | None) -> ctypes.CDLL:
+def _load_library(comm: Any, mpicc: str | None) -> ctypes.CDLL:
     from topoloom.preload.mpi_library import build_balancing
 
     return load_library_once(comm, build_balancing, mpicc)

@@ -98,7 +98,7 @@ class Stream:
         self._received: list[NDArray[Any]] = []
         self._handle = handler or (lambda items: self._received.append(items.copy()))
         self._callback = _HANDLER(self._deliver)
-        options = _Options(
+        options = _OptionsStruct(
             bucket_bytes,
             memory_bytes,
             flush_timeout,
@@ -109,7 +109,7 @@ class Stream:
             alpha,
             beta,
         )
-        self._check(
+        self._check_status(
             self._library.topoloom_stream_create(
                 c_handle(comm),
                 ctypes.c_int(self._dtype.itemsize),
@@ -149,7 +149,7 @@ class Stream:
                 f"items of type {given.dtype} and shape {given.shape}; the stream has "
                 f"{self._dtype} in one axis"
             )
-        given = _cast(given, self._dtype)
+        given = _convert_items(given, self._dtype)
         targets = np.asarray(ranks)
         if targets.dtype.kind not in "iu" or targets.shape not in ((), given.shape):
             raise Error(
@@ -171,17 +171,17 @@ class Stream:
 
     def flush(self) -> None:
         """Send all buckets, even if they are not full."""
-        self._check(self._library.topoloom_stream_flush(self._open_stream()))
+        self._check_status(self._library.topoloom_stream_flush(self._open_stream()))
 
     def done(self) -> None:
         """End the pushes of this rank in the phase; handlers can still push."""
-        self._check(self._library.topoloom_stream_done(self._open_stream()))
+        self._check_status(self._library.topoloom_stream_done(self._open_stream()))
 
     def progress(self) -> bool:
         """Make progress; return True if the phase has ended since the last call."""
         ended = ctypes.c_int()
         call = self._library.topoloom_stream_progress
-        self._check(call(self._open_stream(), ctypes.byref(ended)))
+        self._check_status(call(self._open_stream(), ctypes.byref(ended)))
         return ended.value != 0
 
     def wait(self) -> NDArray[Any]:
@@ -189,13 +189,13 @@ class Stream:
 
         Raises the exception of a handler; call `wait` again for the remaining items.
         """
-        self._check(self._library.topoloom_stream_wait(self._open_stream()))
+        self._check_status(self._library.topoloom_stream_wait(self._open_stream()))
         return self._take_received()
 
     def settings(self) -> tuple[int, int, float]:
         """Return dimensions, bucket bytes and flush seconds of the next phase."""
         dimensions, size, timeout = ctypes.c_int(), ctypes.c_int(), ctypes.c_double()
-        self._check(
+        self._check_status(
             self._library.topoloom_stream_get_settings(
                 self._open_stream(),
                 ctypes.byref(dimensions),
@@ -209,7 +209,7 @@ class Stream:
         """Free the stream. Collective, between two phases."""
         if self._stream:
             call = self._library.topoloom_stream_free
-            self._check(call(ctypes.byref(self._stream)))
+            self._check_status(call(ctypes.byref(self._stream)))
         _open_streams.discard(self)
 
     def __enter__(self) -> Stream:
@@ -226,7 +226,7 @@ class Stream:
             self.close()
         elif self._stream:
             call = self._library.topoloom_stream_abandon
-            self._check(call(ctypes.byref(self._stream)))
+            self._check_status(call(ctypes.byref(self._stream)))
             _open_streams.discard(self)
 
     def _open_stream(self) -> ctypes.c_void_p:
@@ -248,7 +248,7 @@ class Stream:
             )
             begin += pushed.value
             try:
-                self._check(status)
+                self._check_status(status)
             except BaseException as error:
                 if status != _STOPPED:
                     raise
@@ -271,7 +271,7 @@ class Stream:
         received, self._received = self._received, []
         return np.concatenate(received) if received else np.empty(0, self._dtype)
 
-    def _check(self, status: int) -> None:
+    def _check_status(self, status: int) -> None:
         failure: BaseException | None = getattr(_handler_errors, "failure", None)
         if status == _STOPPED and failure is not None:
             del _handler_errors.failure
@@ -279,7 +279,7 @@ class Stream:
         raise_error(self._library, "stream", status)
 
 
-class _Options(ctypes.Structure):
+class _OptionsStruct(ctypes.Structure):
     """The struct of topoloom_stream.h."""
 
     _fields_ = (
@@ -303,7 +303,7 @@ def _check_item_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return dtype
 
 
-def _cast(given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _convert_items(given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Convert items to the stream's type; raise if a value is out of range."""
     if np.can_cast(given.dtype, dtype, "safe"):
         return np.ascontiguousarray(given, dtype)

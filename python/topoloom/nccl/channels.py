@@ -68,7 +68,7 @@ def make_double_binary_tree(count: int) -> tuple[list[TreeNode], list[TreeNode]]
     first = make_binary_tree(count)
     odd = count % 2 == 1
 
-    def twin_of(node: int) -> int:
+    def map_to_first(node: int) -> int:
         return (node - 1) % count if odd else count - 1 - node
 
     def renumber(node: int | None) -> int | None:
@@ -78,7 +78,7 @@ def make_double_binary_tree(count: int) -> tuple[list[TreeNode], list[TreeNode]]
 
     second = [
         TreeNode(renumber(t.parent), renumber(t.lower), renumber(t.upper), t.is_lower)
-        for t in (first[twin_of(node)] for node in range(count))
+        for t in (first[map_to_first(node)] for node in range(count))
     ]
     return first, second
 
@@ -103,8 +103,8 @@ def make_tree(group: Communicator, channel: int) -> Tree:
         for above, below in pairwise(chain):
             up[below] = above
             down[above].append(below)
-    twins = make_double_binary_tree(len(group.nodes))
-    for node, place in enumerate(twins[channel // group.paths_per_node % 2]):
+    trees = make_double_binary_tree(len(group.nodes))
+    for node, place in enumerate(trees[channel // group.paths_per_node % 2]):
         chain = chains[node]
         lower_end = chain[min(group.lower_child_at, len(chain) - 1)]
         for child, end in ((place.lower, lower_end), (place.upper, chain[0])):

@@ -125,14 +125,14 @@ class Communicator:
         even = self.paths_per_node % 2 == 0
         if self.alternate and even and node % 2 == 1:
             path ^= 1
-        return self._named(node, self.paths[node].rings[path])
+        return self._list_ranks(node, self.paths[node].rings[path])
 
     def chain_order(self, node: int, channel: int) -> tuple[int, ...]:
         """List the ranks of a node in tree order of a channel."""
         path = channel % self.paths_per_node
-        return self._named(node, self.paths[node].chains[path])
+        return self._list_ranks(node, self.paths[node].chains[path])
 
-    def _named(self, node: int, order: tuple[int, ...]) -> tuple[int, ...]:
+    def _list_ranks(self, node: int, order: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(self.nodes[node][gpu] for gpu in order)
 
 

@@ -43,15 +43,15 @@ def plan_rounds(group: Communicator) -> list[list[Partners]]:
     found = []
     for step in _quadratic_steps(count):
         for delta in range(size):
-            meetings = [Partners(0, 0)] * group.ranks
+            partners = [Partners(0, 0)] * group.ranks
             for number, ranks in enumerate(groups):
                 ahead = groups[(number + step) % count]
                 behind = groups[(number - step) % count]
                 for place, rank in enumerate(ranks):
-                    meetings[rank] = Partners(
+                    partners[rank] = Partners(
                         ahead[(place + delta) % size], behind[(place - delta) % size]
                     )
-            found.append(meetings)
+            found.append(partners)
     return found
 
 

@@ -153,14 +153,14 @@ def _add_switch_all_reduce(
     rows: _MessageTable, group: Communicator, bytes: int
 ) -> None:
     heads = min(len(ranks) for ranks in group.nodes)
-    twins = make_double_binary_tree(len(group.nodes))
+    trees = make_double_binary_tree(len(group.nodes))
     for head, share in enumerate(_split_evenly(bytes, heads)):
         for ranks in group.nodes:
             for rank in ranks:
                 rows.add(rank, ranks[head], share)
                 rows.add(ranks[head], rank, share)
-        for twin, half in zip(twins, _split_evenly(share, 2), strict=True):
-            for node, place in enumerate(twin):
+        for tree, half in zip(trees, _split_evenly(share, 2), strict=True):
+            for node, place in enumerate(tree):
                 if place.parent is not None:
                     own = group.nodes[node][head]
                     above = group.nodes[place.parent][head]
@@ -200,9 +200,9 @@ def exchange_rounds(group: Communicator, bytes: int) -> list[Messages]:
     ranks = np.arange(group.ranks)
     return [
         _route_by_relays(
-            group, ranks, np.array([meeting.target for meeting in meetings]), bytes
+            group, ranks, np.array([partner.target for partner in partners]), bytes
         )
-        for meetings in plan_rounds(group)[1:]
+        for partners in plan_rounds(group)[1:]
     ]
 
 

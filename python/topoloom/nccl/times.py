@@ -123,19 +123,21 @@ class _Job:
     def __init__(self, hardware: Hardware, nodes: int, local: int) -> None:
         self.hardware, self.nodes, self.local = hardware, nodes, local
         self.ranks = nodes * local
-        self.of: Generation = GENERATIONS[hardware.generation]
+        self.generation: Generation = GENERATIONS[hardware.generation]
         self.nvlink = hardware.nvlink_rate / 1e9
         self.net = hardware.nics * hardware.nic_rate / 1e9
-        self.channels = self.of.channels if nodes == 1 else max(hardware.nics, 8)
+        self.channels = (
+            self.generation.channels if nodes == 1 else max(hardware.nics, 8)
+        )
         self.column = min(nodes, 3) - 1
-        self.wire = hardware.net_latency_s * 1e6
+        self.plugin_latency = hardware.net_latency_s * 1e6
         self.protocols = [PROTOCOLS.index(name) for name in hardware.protocols]
 
     def time(self, latency: float, bytes: int, rate: float) -> float:
         """Return seconds from a latency in us, and bytes at a rate in GB/s."""
         return 1e-6 * (latency * self.hardware.slowness + bytes / (1e3 * rate))
 
-    def choice(
+    def predict(
         self,
         algorithm: str,
         protocol: int,
@@ -155,13 +157,13 @@ class _Job:
         seconds = self.time(latency, bytes, rate * min(used / self.channels, 1.0))
         if chunk:
             messages = used * max(bytes / used / chunk, 1.0) / self.local
-            posted = self.time(latency, 0, 1) + self.posting(messages)
+            posted = self.time(latency, 0, 1) + self.estimate_posting(messages)
             seconds = max(seconds, posted)
         return AlgorithmTime(
             algorithm, PROTOCOLS[protocol], seconds, self.time(latency, bytes, rate)
         )
 
-    def posting(self, messages: float) -> float:
+    def estimate_posting(self, messages: float) -> float:
         """Return the seconds that a CPU needs to post a GPU's messages along trees.
 
         Each sent message has a received message. A node has up to three neighbors in
@@ -178,7 +180,7 @@ class _Job:
     @property
     def ll_rate(self) -> float:
         if self.nodes == 1:
-            return self.of.ll_rate
+            return self.generation.ll_rate
         return LL_NET_RATE[self.hardware.amd][self.column - 1]
 
 
@@ -188,12 +190,12 @@ def _predict_ring(
     ranks = job.ranks
     rate = (
         min(job.ll_rate, job.ring_rate / 2),
-        min(0.92 * job.ring_rate, job.channels * job.of.ring_ll128[job.column]),
+        min(0.92 * job.ring_rate, job.channels * job.generation.ring_ll128[job.column]),
         job.ring_rate,
     )[protocol]
     rooted = operation in ("bcast", "reduce")
-    sums_twice = 2 if operation == "allreduce" else 1
-    steps = ranks if rooted else sums_twice * (ranks - 1)
+    phases = 2 if operation == "allreduce" else 1
+    steps = ranks if rooted else phases * (ranks - 1)
     inner = RING.nvlink[protocol]
     latency = RING.base[protocol]
     if rooted:
@@ -201,8 +203,8 @@ def _predict_ring(
     else:
         post = job.hardware.post_s * 1e6 * (3 if protocol == 2 else 1)
         outer = (TREE if job.local == 1 else RING).net[protocol]
-        outer += job.wire * (2 if protocol == 2 else 1)
-        crossings = sums_twice * (job.nodes - 1)
+        outer += job.plugin_latency * (2 if protocol == 2 else 1)
+        crossings = phases * (job.nodes - 1)
         if job.nodes > 1:
             inner = max(inner, post)
         latency += (steps - crossings) * inner + crossings * outer
@@ -210,7 +212,7 @@ def _predict_ring(
     if protocol == 2 and job.nodes > 1 and operation == "allreduce" and piece >= 64:
         latency *= PLATEAU
     blocks = ranks if protocol == 0 else 1
-    return job.choice("ring", protocol, latency, bytes, rate * ranks / steps, blocks)
+    return job.predict("ring", protocol, latency, bytes, rate * ranks / steps, blocks)
 
 
 def _predict_tree(job: _Job, bytes: int, protocol: int) -> AlgorithmTime:
@@ -219,13 +221,13 @@ def _predict_tree(job: _Job, bytes: int, protocol: int) -> AlgorithmTime:
         rate = min(job.nvlink, 2 * job.net)
     elif job.nodes > 2:
         rate = min(job.nvlink, job.net)
-    rate = min(0.92 * rate, job.channels * job.of.tree[job.column])
+    rate = min(0.92 * rate, job.channels * job.generation.tree[job.column])
     if protocol == 0:
         rate = min(rate / 3.8, job.ll_rate)
     elif protocol == 1:
         rate *= 7 / 9 if job.nodes == 1 else 120 / 128
-        rate = min(rate, job.channels * job.of.tree_ll128[job.column])
-    outer = TREE.net[protocol] + job.wire * (2 if protocol == 2 else 1)
+        rate = min(rate, job.channels * job.generation.tree_ll128[job.column])
+    outer = TREE.net[protocol] + job.plugin_latency * (2 if protocol == 2 else 1)
     depth = (job.nodes).bit_length() - 1
     latency = TREE.base[protocol]
     latency += 2 * ((job.local - 1) * TREE.nvlink[protocol] + depth * outer)
@@ -233,11 +235,11 @@ def _predict_tree(job: _Job, bytes: int, protocol: int) -> AlgorithmTime:
     shares = TREE_SHARE[PROTOCOLS[protocol]]
     if 0 <= size < len(shares) - 1:
         rate *= shares[size]
-    chunk = _tree_chunk(job, protocol, bytes)
-    return job.choice("tree", protocol, latency, bytes, rate / 2, chunk=chunk)
+    chunk = _compute_tree_chunk(job, protocol, bytes)
+    return job.predict("tree", protocol, latency, bytes, rate / 2, chunk=chunk)
 
 
-def _tree_chunk(job: _Job, protocol: int, bytes: int) -> int:
+def _compute_tree_chunk(job: _Job, protocol: int, bytes: int) -> int:
     """Return the bytes of a chunk, which shrink for small data with LL128.
 
     Source: NCCL 2.30, calcCollChunking of src/enqueue.cc.
@@ -252,7 +254,7 @@ def _tree_chunk(job: _Job, protocol: int, bytes: int) -> int:
     return chunk
 
 
-def _predict_switch(job: _Job, bytes: int, thought_faster: bool) -> AlgorithmTime:
+def _predict_switch(job: _Job, bytes: int, uses_old_latency: bool) -> AlgorithmTime:
     """Predict NVLS: the NVSwitch reduces chunk by chunk for each head and channel.
 
     A GPU's links send its data once to be reduced, and the sum of its own share; they
@@ -260,34 +262,36 @@ def _predict_switch(job: _Job, bytes: int, thought_faster: bool) -> AlgorithmTim
     time of its bytes; one more round fills the buffers.
     """
     local = job.local
-    rate = thought = job.of.switch_share * job.nvlink * local / (local + 1)
+    rate = estimated_rate = (
+        job.generation.switch_share * job.nvlink * local / (local + 1)
+    )
     latency = old_latency = SWITCH_US
     if job.nodes > 1:
         heads = min(local, job.hardware.nics)
-        most = job.of.switch_tree[min(job.column - 1, 1)]
+        most = job.generation.switch_tree[min(job.column - 1, 1)]
         to_sum = job.ranks / (2 * (job.ranks - 1))
         net = job.net * (2 if job.nodes == 2 else 1)
-        thought = min(rate, net * to_sum)
-        rate = min(thought, heads * most * to_sum)
+        estimated_rate = min(rate, net * to_sum)
+        rate = min(estimated_rate, heads * most * to_sum)
         hops = 2 * (job.nodes.bit_length() - 1)
-        latency += hops * (SWITCH_NET_US + 2 * job.wire)
-        old_latency += hops * (OLD_SWITCH_NET_US + 2 * job.wire)
-    round_bytes = min(_switch_round(job, bytes), bytes)
+        latency += hops * (SWITCH_NET_US + 2 * job.plugin_latency)
+        old_latency += hops * (OLD_SWITCH_NET_US + 2 * job.plugin_latency)
+    round_bytes = min(_compute_switch_round(job, bytes), bytes)
     rounds = bytes / round_bytes if bytes else 0.0
     time = job.time(latency + rounds * RING.nvlink[2], bytes + round(round_bytes), rate)
     estimate = job.time(latency, bytes, rate)
-    if thought_faster:
-        estimate = job.time(old_latency, bytes, thought)
+    if uses_old_latency:
+        estimate = job.time(old_latency, bytes, estimated_rate)
     return AlgorithmTime("nvls", "Simple", time, estimate)
 
 
-def _switch_round(job: _Job, bytes: int) -> int:
+def _compute_switch_round(job: _Job, bytes: int) -> int:
     """Return the bytes that all heads and channels reduce per round.
 
     Source: NCCL 2.30, calcCollChunking of src/enqueue.cc.
     """
     several = job.nodes > 1
-    pieces = job.of.switch_channels[several] * min(job.local, job.hardware.nics)
+    pieces = job.generation.switch_channels[several] * min(job.local, job.hardware.nics)
     if not several:
         for chunk, least in ((131072, 64), (65536, 8), (32768, 2)):
             if bytes >= least * pieces * chunk:
@@ -307,14 +311,16 @@ def _predict_exchange(job: _Job, bytes: int) -> AlgorithmTime:
     """
     small = bytes <= _LL_BLOCK * job.ranks
     protocol = 0 if small and 0 in job.protocols else 2
-    away = job.ranks - job.local
+    remote_ranks = job.ranks - job.local
     latency = RING.base[protocol] + (
-        TREE.net[protocol] + job.wire if away else RING.nvlink[protocol]
+        TREE.net[protocol] + job.plugin_latency
+        if remote_ranks
+        else RING.nvlink[protocol]
     )
-    latency += 2 * away * job.hardware.post_s * 1e6
-    through_nics = bytes * away / job.ranks * job.local / job.net
+    latency += 2 * remote_ranks * job.hardware.post_s * 1e6
+    through_nics = bytes * remote_ranks / job.ranks * job.local / job.net
     through_links = bytes * (job.local - 1) / job.ranks
-    if not away:
+    if not remote_ranks:
         per_peer = _EXCHANGE_CHANNELS >> (job.local - 1).bit_length()
         through_links += min(bytes / job.ranks, per_peer * _EXCHANGE_PART)
     through_links /= job.nvlink

@@ -63,15 +63,15 @@ def relax_congestion(
     links = allocation.machine.link_count
     if graph.total_bytes == 0 or len(allocation.nodes) == 1 or links == 0:
         return Relaxation(0.0, some, judged.congestion_max)  # no inter-node bytes
-    problem = _problem(graph, allocation)
-    solved = _solve(problem, seconds, progress)
+    problem = _make_problem(graph, allocation)
+    solved = _solve_relaxation(problem, seconds, progress)
     if solved is None:
         return None
     where, prices = solved
-    _, position = _assigned(-where, problem)
+    _, position = _assign_ranks(-where, problem)
     placement = Placement(allocation, allocation.slots[position])
     return Relaxation(
-        _safe_bound(problem, prices),
+        _compute_safe_bound(problem, prices),
         placement,
         judge(graph, allocation, placement).congestion_max,
     )
@@ -91,7 +91,7 @@ class _Problem:
     seconds: Any  # sparse matrix, links x pairs of nodes, in units of `unit`
     unit: float  # seconds
 
-    def alone(self) -> Floats:
+    def single_pair_congestion(self) -> Floats:
         """Return the congestion of pair p alone on the nodes k and l at [p, k, l]."""
         nodes = len(self.capacity)
         most: Floats = self.seconds.max(axis=0).toarray().reshape(nodes, nodes)
@@ -99,7 +99,7 @@ class _Problem:
         alone: Floats = np.maximum(there * most, back * most.T)
         return alone
 
-    def beside(self) -> Floats:
+    def partner_slots(self) -> Floats:
         """Return the slots of node l for partners of a rank on node k at [k, l]."""
         return self.capacity[None, :] - np.eye(len(self.capacity))
 
@@ -115,7 +115,7 @@ class _Prices:
     beside: Floats  # [i, k, l]
 
 
-def _problem(graph: CommGraph, allocation: Allocation) -> _Problem:
+def _make_problem(graph: CommGraph, allocation: Allocation) -> _Problem:
     from scipy import sparse
 
     ranks = graph.rank_count
@@ -168,15 +168,17 @@ def _problem(graph: CommGraph, allocation: Allocation) -> _Problem:
     )
 
 
-def _solve(
+def _solve_relaxation(
     problem: _Problem, seconds: float | None, progress: Progress
 ) -> tuple[Floats, _Prices] | None:
     """Minimize t over x, z and y (bytes from node to node); return x and prices."""
     ranks, nodes, pairs = problem.ranks, len(problem.capacity), len(problem.first)
-    t, x, z, y = _numbers((), (ranks, nodes), (pairs, nodes, nodes), (nodes, nodes))
+    t, x, z, y = _number_entries(
+        (), (ranks, nodes), (pairs, nodes, nodes), (nodes, nodes)
+    )
     columns = 1 + int(y[-1, -1])
-    (whole, first, second), equal = _equalities(problem, columns, x, z, y)
-    (link, pair, beside), most = _inequalities(problem, columns, t, x, z, y)
+    (whole, first, second), equal = _make_equalities(problem, columns, x, z, y)
+    (link, pair, beside), most = _make_inequalities(problem, columns, t, x, z, y)
     cost = np.zeros(columns)
     cost[t] = 1
     limits = np.full((columns, 2), (0.0, np.inf))
@@ -209,7 +211,7 @@ def _solve(
     )
 
 
-def _equalities(
+def _make_equalities(
     problem: _Problem, columns: int, x: Whole, z: Whole, y: Whole
 ) -> tuple[tuple[Whole, Whole, Whole], Any]:
     """Make the equalities: ranks on one node, and pairs on the nodes of their ranks.
@@ -220,10 +222,10 @@ def _equalities(
         The row numbers of ranks, first ends and second ends of pairs, and the matrix.
     """
     ranks, nodes, pairs = problem.ranks, len(problem.capacity), len(problem.first)
-    whole, first, second, carried = _numbers(
+    whole, first, second, carried = _number_entries(
         (ranks,), (pairs, nodes), (pairs, nodes), (nodes, nodes)
     )
-    matrix = _matrix(
+    matrix = _make_matrix(
         1 + int(carried[-1, -1]),
         columns,
         (whole[:, None], x, 1.0),
@@ -238,7 +240,7 @@ def _equalities(
     return (whole, first, second), matrix
 
 
-def _inequalities(
+def _make_inequalities(
     problem: _Problem, columns: int, t: Whole, x: Whole, z: Whole, y: Whole
 ) -> tuple[tuple[Whole, Whole, Whole], Any]:
     """Make the inequalities: load of links and pairs at most t, and slots of nodes.
@@ -250,25 +252,25 @@ def _inequalities(
     """
     ranks, nodes, pairs = problem.ranks, len(problem.capacity), len(problem.first)
     route = problem.seconds
-    link, pair, held, beside = _numbers(
+    link, pair, held, beside = _number_entries(
         (route.shape[0],), (pairs,), (nodes,), (ranks, nodes, nodes)
     )
-    matrix = _matrix(
+    matrix = _make_matrix(
         1 + int(beside[-1, -1, -1]),
         columns,
         (link[route.row], y.ravel()[route.col], route.data),
         (link, t, -1.0),
-        (pair[:, None, None], z, problem.alone()),
+        (pair[:, None, None], z, problem.single_pair_congestion()),
         (pair, t, -1.0),
         (held, x, 1.0),
         (beside[problem.first], z, 1.0),
         (beside.transpose(0, 2, 1)[problem.second], z, 1.0),
-        (beside, x[:, :, None], -problem.beside()),
+        (beside, x[:, :, None], -problem.partner_slots()),
     )
     return (link, pair, beside), matrix
 
 
-def _numbers(*shapes: tuple[int, ...]) -> list[Whole]:
+def _number_entries(*shapes: tuple[int, ...]) -> list[Whole]:
     """Return arrays of these shapes, filled with consecutive numbers from 0."""
     numbers, start = [], 0
     for shape in shapes:
@@ -278,7 +280,7 @@ def _numbers(*shapes: tuple[int, ...]) -> list[Whole]:
     return numbers
 
 
-def _matrix(rows: int, columns: int, *terms: tuple[Any, Any, Any]) -> Any:
+def _make_matrix(rows: int, columns: int, *terms: tuple[Any, Any, Any]) -> Any:
     """Make a sparse matrix from terms (rows, columns, values), which are broadcast."""
     from scipy import sparse
 
@@ -287,7 +289,7 @@ def _matrix(rows: int, columns: int, *terms: tuple[Any, Any, Any]) -> Any:
     return sparse.csr_array((value, (row, column)), shape=(rows, columns))
 
 
-def _safe_bound(problem: _Problem, prices: _Prices) -> float:
+def _compute_safe_bound(problem: _Problem, prices: _Prices) -> float:
     """Compute a bound from prices that is valid despite rounding errors of the solver.
 
     A weighted mean of loads is at most the largest load, and equals a sum of costs of
@@ -304,7 +306,7 @@ def _safe_bound(problem: _Problem, prices: _Prices) -> float:
     pair = (
         problem.there[:, None, None] * distance
         + problem.back[:, None, None] * distance.T
-        + (alone / weight)[:, None, None] * problem.alone()
+        + (alone / weight)[:, None, None] * problem.single_pair_congestion()
         - prices.first[:, :, None]
         - prices.second[:, None, :]
         + beside[problem.first]
@@ -312,10 +314,10 @@ def _safe_bound(problem: _Problem, prices: _Prices) -> float:
     )
     full = np.flatnonzero(problem.capacity == 1)
     pair[:, full, full] = np.inf
-    single = -(beside * problem.beside()).sum(axis=2)
+    single = -(beside * problem.partner_slots()).sum(axis=2)
     np.add.at(single, problem.first, prices.first)
     np.add.at(single, problem.second, prices.second)
-    rank, slot = _assigned(single, problem)
+    rank, slot = _assign_ranks(single, problem)
     sizes = [distance, prices.first, prices.second, beside, single]
     # Each entry is a sum of at most a few thousand terms of this magnitude.
     rounding = 1e-12 * len(pair) * max(np.abs(size).max() for size in sizes)
@@ -327,7 +329,7 @@ def _safe_bound(problem: _Problem, prices: _Prices) -> float:
     return max(0.0, float(least) * problem.unit * (1 - 1e-9))
 
 
-def _assigned(cost: Floats, problem: _Problem) -> tuple[Whole, Whole]:
+def _assign_ranks(cost: Floats, problem: _Problem) -> tuple[Whole, Whole]:
     """Assign every rank to a slot position with the least total cost."""
     from scipy.optimize import linear_sum_assignment
 

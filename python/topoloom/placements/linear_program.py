@@ -53,7 +53,7 @@ def solve(progress: Callable[[int], bool], **program: Any) -> Any:
             return pickle.load(file)
 
 
-def _solve_in(folder: Path) -> None:
+def _solve_in_folder(folder: Path) -> None:
     """Solve the linear program in a folder; runs in the child process of `solve`."""
     from scipy.optimize import linprog
 
@@ -64,4 +64,4 @@ def _solve_in(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    _solve_in(Path(sys.argv[1]))
+    _solve_in_folder(Path(sys.argv[1]))

@@ -161,7 +161,7 @@ def measure_text(name: str, value: float, machine: Machine) -> str:
     if unit is Unit.BYTES:
         return format_bytes(value)
     if unit is Unit.LINK_BYTES:
-        return _counted_bytes(value)
+        return _format_plain_bytes(value)
     if unit is Unit.HOPS:
         return counted_hops(value)
     return format_count(value)
@@ -183,10 +183,10 @@ def congestion_text(value: float, machine: Machine) -> str:
     """Format congestion: seconds, or bytes if the machine has no bandwidths."""
     if machine.has_bandwidths:
         return format_seconds(value)
-    return _counted_bytes(value)
+    return _format_plain_bytes(value)
 
 
-def _counted_bytes(value: float) -> str:
+def _format_plain_bytes(value: float) -> str:
     return f"{format_count(value if value < 1000 else round(value))} B"
 
 

@@ -97,12 +97,12 @@ class PlacementFile:
 
     def document(self) -> dict[str, Any]:
         """Make the JSON document."""
-        allocation: dict[str, Any] = {"nodes": _ints(self.allocation.nodes)}
+        allocation: dict[str, Any] = {"nodes": _list_integers(self.allocation.nodes)}
         if self.hosts is not None:
             allocation["hosts"] = list(self.hosts)
         plain = Allocation(self.machine, self.allocation.nodes)
         if not np.array_equal(plain.slots, self.allocation.slots):
-            allocation["slots"] = _ints(self.allocation.slots)
+            allocation["slots"] = _list_integers(self.allocation.slots)
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -110,7 +110,7 @@ class PlacementFile:
             **write_nodes(self.node),
             **({"switch_names": list(self.switches)} if self.switches else {}),
             "allocation": allocation,
-            "placement": _ints(self.placement.slots),
+            "placement": _list_integers(self.placement.slots),
             **({"shared": True} if self.placement.shared else {}),
             **(
                 {"cores_per_rank": self.cores_per_rank}
@@ -168,14 +168,14 @@ def load_placement(path: str | Path) -> PlacementFile:
     """
     text = read_text(path)
     with prefix_errors(path):
-        return _from_document(parse_document(text, FORMAT, VERSION))
+        return _parse_placement(parse_document(text, FORMAT, VERSION))
 
 
-def _from_document(document: dict[str, Any]) -> PlacementFile:
+def _parse_placement(document: dict[str, Any]) -> PlacementFile:
     machine = Machine(get_value(document, "machine", str))
     part = get_value(document, "allocation", dict)
-    nodes = _id_list(part, "nodes", machine.node_count)
-    slots = _id_list(part, "slots", machine.slot_count) if "slots" in part else None
+    nodes = _parse_ids(part, "nodes", machine.node_count)
+    slots = _parse_ids(part, "slots", machine.slot_count) if "slots" in part else None
     allocation = Allocation(machine, nodes, slots)
     hosts = get_value(part, "hosts", list) if "hosts" in part else None
     if hosts is not None and (
@@ -186,7 +186,7 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
         _check_printable("allocation.hosts", host)
     placement = Placement(
         allocation,
-        _id_list(document, "placement", machine.slot_count),
+        _parse_ids(document, "placement", machine.slot_count),
         shared=get_value(document, "shared", bool) if "shared" in document else False,
     )
     switches = (
@@ -205,21 +205,23 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
         placement=placement,
         hosts=tuple(hosts) if hosts is not None else None,
         node=read_nodes(document, machine),
-        objective=_printable(document, "objective"),
+        objective=_get_printable_text(document, "objective"),
         values=values,
-        mapper=_printable(document, "mapper"),
+        mapper=_get_printable_text(document, "mapper"),
         seed=get_value(document, "seed", int),
         work=get_value(document, "work", int),
-        topoloom=_printable(document, "topoloom"),
+        topoloom=_get_printable_text(document, "topoloom"),
         graph=get_value(document, "graph", str) if "graph" in document else "",
-        command=_words(document),
-        cores_per_rank=_cores_per_rank(document, machine),
-        capacities=_capacities(document, allocation),
+        command=_parse_command(document),
+        cores_per_rank=_parse_cores_per_rank(document, machine),
+        capacities=_parse_capacities(document, allocation),
         switches=tuple(map(str, switches)),
     )
 
 
-def _capacities(document: dict[str, Any], allocation: Allocation) -> tuple[float, ...]:
+def _parse_capacities(
+    document: dict[str, Any], allocation: Allocation
+) -> tuple[float, ...]:
     if "capacities" not in document:
         return ()
     given = get_value(document, "capacities", list)
@@ -230,7 +232,7 @@ def _capacities(document: dict[str, Any], allocation: Allocation) -> tuple[float
     return tuple(map(float, given))
 
 
-def _cores_per_rank(document: dict[str, Any], machine: Machine) -> int:
+def _parse_cores_per_rank(document: dict[str, Any], machine: Machine) -> int:
     if "cores_per_rank" not in document:
         return 1
     cores: int = get_value(document, "cores_per_rank", int)
@@ -239,7 +241,7 @@ def _cores_per_rank(document: dict[str, Any], machine: Machine) -> int:
     return cores
 
 
-def _printable(document: dict[str, Any], key: str) -> str:
+def _get_printable_text(document: dict[str, Any], key: str) -> str:
     text: str = get_value(document, key, str)
     _check_printable(key, text)
     return text
@@ -250,14 +252,14 @@ def _check_printable(key: str, text: str) -> None:
         raise Error(f"{key} has characters that cannot be printed: {text!a}")
 
 
-def _words(document: dict[str, Any]) -> tuple[str, ...]:
+def _parse_command(document: dict[str, Any]) -> tuple[str, ...]:
     words = get_value(document, "command", list) if "command" in document else []
     if not all(isinstance(word, str) for word in words):
         raise Error('"command" must be a list of strings')
     return tuple(words)
 
 
-def _id_list(document: dict[str, Any], key: str, count: int) -> Any:
+def _parse_ids(document: dict[str, Any], key: str, count: int) -> Any:
     ids = get_value(document, key, list)
     for position, value in enumerate(ids):
         if type(value) is not int or not 0 <= value < count:
@@ -265,6 +267,6 @@ def _id_list(document: dict[str, Any], key: str, count: int) -> Any:
     return np.array(ids, dtype=np.uint32)
 
 
-def _ints(ids: Any) -> list[int]:
+def _list_integers(ids: Any) -> list[int]:
     numbers: list[int] = np.asarray(ids).tolist()
     return numbers

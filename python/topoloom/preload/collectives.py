@@ -103,7 +103,7 @@ def read_setting(setting: str) -> dict[str, str]:
         if name in _FILES:
             found[name] = _check_file(name, value)
         elif name == "trace":
-            found[name] = _written_file(value)
+            found[name] = _check_output_file(value)
     if "schedule" in found:
         check_schedule_text(found["schedule"])
     return found
@@ -123,15 +123,15 @@ def _check_file(option: str, name: str) -> str:
         if not text:
             raise Error(f"the file is empty; '{option}' requires a file with content")
         _FILES[option](text)
-    return _check_name(file)
+    return _check_path_characters(file)
 
 
-def _written_file(name: str) -> str:
+def _check_output_file(name: str) -> str:
     check_writable(name)
-    return _check_name(Path(name).absolute())
+    return _check_path_characters(Path(name).absolute())
 
 
-def _check_name(file: Path) -> str:
+def _check_path_characters(file: Path) -> str:
     if ";" in str(file) or "(" in str(file):
         raise Error(
             f"--replace-collectives: '{file}' contains a semicolon or a parenthesis; "

@@ -59,7 +59,8 @@ def time_cases(
     with shared_directory("measure") as directory:
         folder = Path(directory)
         write_text(
-            folder / "cases", _format_job(request, repeats, folder if traced else None)
+            folder / "cases",
+            _format_cases(request, repeats, folder if traced else None),
         )
         try:
             done = run_child([*words, str(program), str(folder)])
@@ -80,7 +81,7 @@ def time_cases(
         return TimingResult(samples, trace.read_text() if trace.exists() else "")
 
 
-def _format_job(request: TimingRequest, repeats: int, trace_in: Path | None) -> str:
+def _format_cases(request: TimingRequest, repeats: int, trace_in: Path | None) -> str:
     ways = list(dict.fromkeys(schedule for _, schedule in request.cases))
     lines = [
         f"operation {request.operation}",

@@ -67,7 +67,7 @@ class CallTrace:
 
     def waits(self) -> Iterator[Wait]:
         """Find rounds whose last message was sent after its receiver was ready."""
-        sent = self._sent()
+        sent = self._match_send_times()
         last: dict[tuple[int, int], Event] = {}
         for event in self.select("receive"):
             key = event.rank, event.round
@@ -77,7 +77,7 @@ class CallTrace:
             if sent[receive] > receive.begin:
                 yield Wait(receive, sent[receive], receive.begin)
 
-    def _sent(self) -> dict[Event, float]:
+    def _match_send_times(self) -> dict[Event, float]:
         """Map each receive to the begin time of the matching send."""
         sends: dict[tuple[int, int], list[float]] = defaultdict(list)
         for event in self.select("send"):
@@ -105,10 +105,12 @@ def load_traces(path: str | Path) -> list[CallTrace]:
 def read_traces(text: str, name: str) -> list[CallTrace]:
     """Parse traces; error messages contain `name` and the line number."""
     lines = enumerate(text.splitlines(), 1)
-    return [_read(line, f"{name}:{number}") for number, line in lines if line.strip()]
+    return [
+        _parse_trace(line, f"{name}:{number}") for number, line in lines if line.strip()
+    ]
 
 
-def _read(line: str, where: str) -> CallTrace:
+def _parse_trace(line: str, where: str) -> CallTrace:
     try:
         found: Any = json.loads(line)
         if (found["format"], found["version"]) != ("topoloom-trace", 1):

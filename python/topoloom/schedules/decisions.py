@@ -67,23 +67,25 @@ def find_changes(best: Callable[[int], str], most: int) -> list[tuple[int, str]]
     between two powers of two may be missed.
     """
 
-    def between(low: int, before: str, high: int, after: str) -> list[tuple[int, str]]:
+    def bisect_changes(
+        low: int, before: str, high: int, after: str
+    ) -> list[tuple[int, str]]:
         if before == after:
             return []
         if high - low == 1:
             return [(high, after)]
         middle = (low + high) // 2
-        there = best(middle)
+        middle_name = best(middle)
         return [
-            *between(low, before, middle, there),
-            *between(middle, there, high, after),
+            *bisect_changes(low, before, middle, middle_name),
+            *bisect_changes(middle, middle_name, high, after),
         ]
 
     found = [(1, best(1))]
     size = 1
     while size < most:
         larger = min(2 * size, most)
-        found += between(size, found[-1][1], larger, best(larger))
+        found += bisect_changes(size, found[-1][1], larger, best(larger))
         size = larger
     return found
 

@@ -85,7 +85,7 @@ def optimize_jointly(
     best: RankedSchedule | None = None
     keeps_running = True
 
-    def watched(work: int) -> bool:
+    def report_work(work: int) -> bool:
         nonlocal keeps_running
         keeps_running = progress is None or progress(work)
         return keeps_running
@@ -96,7 +96,7 @@ def optimize_jointly(
             break
         best = ranked
         steps.append(Step("schedule", best.name, best.cost.time))
-        orders = _find_orders(call, best.name, allocation, seed, threads, watched)
+        orders = _find_orders(call, best.name, allocation, seed, threads, report_work)
         schedule = call.schedule(best.name)
         costs = [
             make_strategy(call, model, RankSlots(allocation, order)).cost(schedule)
@@ -128,7 +128,7 @@ def _find_orders(
     phases = merge_equal_rounds(schedule)
     graph = add_phases(phases) if phases else _make_empty_graph(call.ranks)
 
-    def placed(mapper: str, objective: str = "hop-bytes") -> Placement:
+    def place_ranks(mapper: str, objective: str = "hop-bytes") -> Placement:
         few = objective != "hop-bytes" and 1 < len(phases) <= MAX_PHASES
         return place(
             graph,
@@ -142,10 +142,10 @@ def _find_orders(
             progress=progress,
         ).placement
 
-    orders = [placed("hilbert")]
+    orders = [place_ranks("hilbert")]
     if graph.edge_count <= MAX_PEERS * call.ranks:
-        orders.append(placed("auto(effort=fast)"))
-        orders.append(placed("auto(effort=fast),congestion", "time"))
+        orders.append(place_ranks("auto(effort=fast)"))
+        orders.append(place_ranks("auto(effort=fast),congestion", "time"))
     return orders
 
 

@@ -94,11 +94,11 @@ def bind_switch(
     from topoloom.simulate import switches
     from topoloom.simulate.switch_toml import find_switch
 
-    how = find_switch(switch, machine)
+    switch_model = find_switch(switch, machine)
     if operations is None:
-        return partial(switches.simulate, switch=how)
+        return partial(switches.simulate, switch=switch_model)
 
-    def run_graph(
+    def simulate_operation_graph(
         machine: Machine,
         node_of_rank: Sequence[int],
         phases: Sequence[CommGraph],
@@ -107,7 +107,7 @@ def bind_switch(
     ) -> SimulationResult:
         del phases  # `operations` contain the same messages.
         return switches.simulate_graph(
-            machine, node_of_rank, operations, how, progress=progress
+            machine, node_of_rank, operations, switch_model, progress=progress
         )
 
-    return run_graph
+    return simulate_operation_graph

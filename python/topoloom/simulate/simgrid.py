@@ -109,8 +109,8 @@ def simulate(
             )
             seconds = 0.0
             for times, sent in phase:
-                latencies = _latencies(machine, nodes, sent, routes)
-                end = _run(command, home, sent, latencies, machine)
+                latencies = _sum_latencies(machine, nodes, sent, routes)
+                end = _simulate_round(command, home, sent, latencies, machine)
                 seconds += times * (end - far)
                 done += len(sent)
                 progress(done, count)
@@ -135,18 +135,18 @@ def find_links(
     machine: Machine, nodes: Ints, rounds: Sequence[Round]
 ) -> dict[Pair, list[int]]:
     """Choose the route of every pair that exchanges messages in a phase."""
-    bytes_of: dict[Pair, float] = {}
+    bytes_by_pair: dict[Pair, float] = {}
     for times, sent in rounds:
         ends = sent[:, :2].astype(int)
         for (source, target), size in zip(ends.tolist(), sent[:, 2], strict=True):
-            before = bytes_of.get((source, target), 0)
-            bytes_of[source, target] = before + times * size
+            before = bytes_by_pair.get((source, target), 0)
+            bytes_by_pair[source, target] = before + times * size
             # SimGrid's default settings may load the reverse route.
-            bytes_of.setdefault((target, source), 0)
-    return choose_routes(machine, nodes.tolist(), bytes_of)
+            bytes_by_pair.setdefault((target, source), 0)
+    return choose_routes(machine, nodes.tolist(), bytes_by_pair)
 
 
-def _latencies(
+def _sum_latencies(
     machine: Machine, nodes: Ints, sent: Floats, routes: Mapping[Pair, list[int]]
 ) -> Floats:
     """Sum the latencies on each message's route; -1 inside a node."""
@@ -188,7 +188,7 @@ def host_name(rank: int) -> str:
     return f"rank-{rank}.topoloom"
 
 
-def _run(
+def _simulate_round(
     command: list[str], home: Path, sent: Floats, latencies: Floats, machine: Machine
 ) -> float:
     """Simulate one round, with only the ranks that send or receive; return seconds."""

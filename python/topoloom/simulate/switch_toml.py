@@ -48,7 +48,7 @@ _ABOUT = ("name", "summary", "source", "date")
 _NAMES = ("switching", "router", "routing", "arbiter", "allocator")
 _COUNTS = ("virtual_channels", "iterations", "units")
 _SIZES = ("flit", "payload", "header")
-_REAL: dict[str, Callable[[str], float]] = {
+_PARSERS: dict[str, Callable[[str], float]] = {
     "latency": parse_latency,
     "buffer": parse_bytes,
     "injection": parse_bandwidth,
@@ -56,11 +56,11 @@ _REAL: dict[str, Callable[[str], float]] = {
 }
 #: Bytes per flit of short and of long messages; a packet has 16 flits.
 _FLIT, _LONG_FLIT = 64, 256
-_FLITS_A_PACKET = 16
+_FLITS_PER_PACKET = 16
 _MAX_BYTES = 1 << 20
 _MAX_VCS = 32
 #: Messages of at least these bytes use long flits.
-_LONG = 64 * 1024
+_LONG_MESSAGE = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -96,18 +96,18 @@ class SwitchModel:
     units: int = 1
     combining: float | None = None
 
-    def payload_for(self, largest: float) -> int:
+    def choose_payload_bytes(self, largest: float) -> int:
         """Return the payload bytes per packet, given the largest message in bytes."""
-        flit = self._flit_for(largest)
-        return self.payload or max(_FLITS_A_PACKET * flit - self.header, flit)
+        flit = self._choose_flit_bytes(largest)
+        return self.payload or max(_FLITS_PER_PACKET * flit - self.header, flit)
 
     @property
     def _effective_arbiter(self) -> str:
         takes_turns = self.allocator != "islip" or self.iterations > 1
         return self.arbiter or ("round-robin" if takes_turns else "age")
 
-    def _flit_for(self, largest: float) -> int:
-        flit = self.flit or (_LONG_FLIT if largest >= _LONG else _FLIT)
+    def _choose_flit_bytes(self, largest: float) -> int:
+        flit = self.flit or (_LONG_FLIT if largest >= _LONG_MESSAGE else _FLIT)
         if self.flit is not None or self.payload is None:
             return flit
         packet = self.payload + self.header
@@ -115,12 +115,12 @@ class SwitchModel:
 
     def settings(self, classes: int, largest: float) -> SwitchSettings:
         """Make settings for the number of route classes and the largest message."""
-        flit = self._flit_for(largest)
+        flit = self._choose_flit_bytes(largest)
         return SwitchSettings(
             vcs=(self.virtual_channels or (1 if self.router == "voq" else 4)) * classes,
             buffer=self.buffer,
             flit=flit,
-            payload=self.payload_for(largest),
+            payload=self.choose_payload_bytes(largest),
             header=self.header,
             switching=self.switching,
             router=self.router,
@@ -142,7 +142,7 @@ def load_switch(text: str | Path) -> SwitchModel:
     invalid. Raises `OSError` if the file cannot be read.
     """
     path, name = Path(text), str(text)
-    files = _files()
+    files = _list_switch_files()
     if name in files:
         path = files[name]
     elif not path.suffix and path.name == name and not exists(path):
@@ -155,7 +155,7 @@ def load_switch(text: str | Path) -> SwitchModel:
         if document.get("format") == FORMAT:
             check_header(document, FORMAT, VERSION)
             check_keys(document, (*HEADER_KEYS, *_ABOUT, "switch"), "")
-        return read_switch(get_entry(document, "switch", dict, "[switch]"))
+        return parse_switch(get_entry(document, "switch", dict, "[switch]"))
     except Error as error:
         raise Error(f"{path}: {error}") from None
 
@@ -175,15 +175,15 @@ def find_switch(switch: str | None, machine: str | None) -> SwitchModel | None:
 
 def switch_names() -> list[str]:
     """List the switch models that ship with Topoloom."""
-    return list(_files())
+    return list(_list_switch_files())
 
 
-def read_switch(table: dict[str, Any]) -> SwitchModel:
+def parse_switch(table: dict[str, Any]) -> SwitchModel:
     """Convert a table ``[switch]``.
 
     Raises `topoloom.Error` that names the invalid key.
     """
-    check_keys(table, (*_NAMES, *_COUNTS, *_SIZES, *_REAL), "switch.")
+    check_keys(table, (*_NAMES, *_COUNTS, *_SIZES, *_PARSERS), "switch.")
     found: dict[str, Any] = {}
     for key, value in table.items():
         where = f"switch.{key}"
@@ -202,7 +202,7 @@ def read_switch(table: dict[str, Any]) -> SwitchModel:
             if found[key] > _MAX_BYTES:
                 raise Error(f"{where} must be at most 1 MiB, not {value}")
         else:
-            found[key] = _REAL[key](check_quantity(value, where, _REAL[key]))
+            found[key] = _PARSERS[key](check_quantity(value, where, _PARSERS[key]))
             if key == "buffer" and found[key] < 1:
                 raise Error(f"{where} must be a byte or more")
     model = replace(SwitchModel(), **found)
@@ -222,6 +222,6 @@ def read_switch(table: dict[str, Any]) -> SwitchModel:
     return model
 
 
-def _files() -> dict[str, Path]:
+def _list_switch_files() -> dict[str, Path]:
     folder = find_shipped("models") / "switches"
     return {path.stem: path for path in sorted(folder.glob("*.toml"))}

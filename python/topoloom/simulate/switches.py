@@ -69,7 +69,7 @@ def simulate(
         took = 0.0
         for times, sent in phase:
             report = _offset_progress(done, count, progress)
-            measure = _simulate(machine, wiring, switch, nodes, sent, report)
+            measure = _simulate_messages(machine, wiring, switch, nodes, sent, report)
             done += measure.packets
             progress(done, count)
             took += times * measure.seconds
@@ -174,7 +174,7 @@ def _simulate_jobs(
     if not sent:
         return [0.0] * len(jobs)
     all_sent = np.concatenate(sent)
-    found = _simulate(machine, wiring, switch, nodes, all_sent, lambda _: None)
+    found = _simulate_messages(machine, wiring, switch, nodes, all_sent, lambda _: None)
     finish = np.asarray(found.finish)
     return [float(finish[begin:end].max(initial=0.0)) for begin, end in pairwise(first)]
 
@@ -198,7 +198,7 @@ def check_links(machine: Machine) -> None:
         )
 
 
-def _simulate(
+def _simulate_messages(
     machine: Machine,
     wiring: SwitchWiring,
     switch: SwitchModel,
@@ -232,7 +232,7 @@ def _count_packets(switch: SwitchModel, nodes: Ints, sent: Floats) -> int:
     """Count the packets that leave their node."""
     ends = nodes[sent[:, :2].astype(np.int64)]
     away = sent[ends[:, 0] != ends[:, 1], 2]
-    payload = switch.payload_for(sent[:, 2].max(initial=0))
+    payload = switch.choose_payload_bytes(sent[:, 2].max(initial=0))
     return int(np.maximum(1, np.ceil(np.ceil(away) / payload)).sum())
 
 
@@ -247,11 +247,11 @@ def _make_result(
     )
     mean = sums / np.maximum(outputs, 1)
 
-    def first(of: Floats) -> list[int]:
+    def list_busiest(of: Floats) -> list[int]:
         order = np.argsort(-of, kind="stable")[:BUSIEST]
         return [int(one) for one in order if of[one] > 0]
 
-    def busiest_output(of: int) -> str:
+    def find_busiest_output(of: int) -> str:
         own = np.flatnonzero(switch == of)
         return channel_name(wiring, int(own[busy[own].argmax()]))
 
@@ -260,10 +260,10 @@ def _make_result(
         seconds,
         tuple(
             BusyChannel(channel_name(wiring, one), float(busy[one] / all_along))
-            for one in first(busy)
+            for one in list_busiest(busy)
         ),
         tuple(
-            BusySwitch(busiest_output(one), float(mean[one] / all_along))
-            for one in first(mean)
+            BusySwitch(find_busiest_output(one), float(mean[one] / all_along))
+            for one in list_busiest(mean)
         ),
     )

@@ -48,7 +48,7 @@ _BUILTIN_TYPES = {
 _PLACEHOLDER = re.compile(r"\\([0-9]+)")
 
 
-class _Type:
+class _Annotation:
     """An annotation whose ``repr`` has no quotes."""
 
     def __init__(self, text: str) -> None:
@@ -118,12 +118,12 @@ def _read_signature(text: str, defaults: tuple[Any, ...]) -> inspect.Signature:
         value = inspect.Parameter.empty
         if default:
             value = defaults[int(number[1])] if number else ast.literal_eval(default)
-        shown = _Type(_strip_modules(annotation))
+        shown = _Annotation(_strip_modules(annotation))
         parameters.append(
             inspect.Parameter(name, kind, default=value, annotation=shown)
         )
     return inspect.Signature(
-        parameters, return_annotation=_Type(_strip_modules(result))
+        parameters, return_annotation=_Annotation(_strip_modules(result))
     )
 
 
@@ -181,10 +181,10 @@ def _is_accepted(value: Any, kind: str) -> bool:
         return callable(value)
     if kind.startswith(("Sequence", "list", "tuple")):
         return hasattr(value, "__len__") and not isinstance(value, str)
-    return kind in _type_names(value)
+    return kind in _list_type_names(value)
 
 
-def _type_names(value: Any) -> Iterator[str]:
+def _list_type_names(value: Any) -> Iterator[str]:
     return (base.__name__ for base in type(value).__mro__)
 
 

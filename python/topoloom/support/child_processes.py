@@ -87,7 +87,7 @@ def run_child(
         with child:
             try:
                 signals.release()
-                out, errors = _communicate(child, timeout)
+                out, errors = _wait_for_output(child, timeout)
             except BaseException:
                 _terminate(child)
                 raise
@@ -100,7 +100,9 @@ class BackgroundChild:
     def __init__(self, process: subprocess.Popen[bytes], output: int) -> None:
         self.process = process
         self._head, self._tail = bytearray(), bytearray()
-        self._reader = threading.Thread(target=self._read, args=(output,), daemon=True)
+        self._reader = threading.Thread(
+            target=self._read_pipe, args=(output,), daemon=True
+        )
         self._reader.start()
 
     @property
@@ -116,7 +118,7 @@ class BackgroundChild:
             self._reader.join(_POLL_SECONDS)
         return bytes(self._head + self._tail).decode(errors="replace")
 
-    def _read(self, output: int) -> None:
+    def _read_pipe(self, output: int) -> None:
         try:
             while data := os.read(output, _KEPT_BYTES):
                 room = max(0, _KEPT_BYTES - len(self._head))
@@ -174,7 +176,7 @@ def find_reason(output: str) -> str:
     return "no output"
 
 
-def _communicate(
+def _wait_for_output(
     child: subprocess.Popen[str], timeout: float | None
 ) -> tuple[str, str]:
     """Wait in short intervals, because Python handles some signals only afterwards."""
@@ -197,18 +199,18 @@ def _terminate(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
         os.killpg(child.pid, signal.SIGKILL)
 
 
-class _Signals:
+class _SignalQueue:
     """Converts signals to exceptions, and defers them until `release`.
 
     Without the delay, a signal during the start of a child would leave it running.
     """
 
     def __init__(self) -> None:
-        self._held: list[int] | None = []
+        self._deferred: list[int] | None = []
 
     def __call__(self, number: int, _frame: object) -> None:
-        if self._held is not None:
-            self._held.append(number)
+        if self._deferred is not None:
+            self._deferred.append(number)
         elif number == signal.SIGINT:
             raise KeyboardInterrupt
         else:
@@ -216,18 +218,18 @@ class _Signals:
 
     def release(self) -> None:
         """Raise exceptions for deferred signals, and for later signals immediately."""
-        held, self._held = self._held, None
-        for number in held or []:
+        deferred, self._deferred = self._deferred, None
+        for number in deferred or []:
             self(number, None)
 
 
 @contextlib.contextmanager
-def _raise_on_signals() -> Iterator[_Signals]:
+def _raise_on_signals() -> Iterator[_SignalQueue]:
     """Convert SIGTERM and SIGHUP to exceptions, as Python converts SIGINT.
 
     A custom handler of SIGINT is not replaced.
     """
-    signals = _Signals()
+    signals = _SignalQueue()
     if threading.current_thread() is not threading.main_thread():
         yield signals
         return

@@ -51,7 +51,7 @@ def _open_temporary(target: Path) -> Iterator[IO[bytes]]:
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream
-        Path(beside).chmod(0o666 & ~_umask())
+        Path(beside).chmod(0o666 & ~_get_umask())
         Path(beside).replace(real)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -125,7 +125,7 @@ def prefix_errors(path: str | Path) -> Iterator[None]:
         raise Error(f"{path}: {what}") from None
 
 
-def _umask() -> int:
+def _get_umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
@@ -139,7 +139,7 @@ def shared_directory(name: str) -> tempfile.TemporaryDirectory[str]:
     Raises `topoloom.Error` if neither directory is writable.
     """
     with contextlib.suppress(OSError):
-        return _directory(f".topoloom-{name}-", Path.cwd())
+        return _make_directory(f".topoloom-{name}-", Path.cwd())
     try:
         return local_directory(name)
     except OSError:
@@ -148,10 +148,10 @@ def shared_directory(name: str) -> tempfile.TemporaryDirectory[str]:
 
 def local_directory(name: str) -> tempfile.TemporaryDirectory[str]:
     """Make a temporary directory on this host."""
-    return _directory(f"topoloom-{name}-", None)
+    return _make_directory(f"topoloom-{name}-", None)
 
 
-def _directory(prefix: str, home: Path | None) -> tempfile.TemporaryDirectory[str]:
+def _make_directory(prefix: str, home: Path | None) -> tempfile.TemporaryDirectory[str]:
     import tempfile
 
     # NFS does not delete open files; ignore this error.

@@ -43,16 +43,16 @@ def compress_hostlist(hosts: Iterable[str]) -> str:
     Neighbors that differ in one number share a bracket: ``n08 n09 n10`` becomes
     ``n[08-10]``, ``r1n1 r1n2 r2n1`` becomes ``r1n[1-2],r2n1``.
     """
-    items: list[_Item] = []
+    items: list[_HostRange] = []
     for host in hosts:
         if not is_host_name(host):
             raise Error(f"host list: '{_shorten(host)}' is not a host name")
         if not (items and items[-1].try_append(host)):
-            items.append(_Item(host))
+            items.append(_HostRange(host))
     return ",".join(item.format() for item in items)
 
 
-class _Item:
+class _HostRange:
     """An item of a host list: hosts that differ in at most one number."""
 
     def __init__(self, host: str) -> None:
@@ -82,12 +82,12 @@ class _Item:
     def format(self) -> str:
         if self.place < 0:
             return "".join(self.pieces)
-        ranges = ",".join(_ranges(self.numbers))
+        ranges = ",".join(_format_ranges(self.numbers))
         before, behind = self.pieces[: self.place], self.pieces[self.place + 1 :]
         return "".join([*before, f"[{ranges}]", *behind])
 
 
-def _ranges(numbers: list[str]) -> Iterator[str]:
+def _format_ranges(numbers: list[str]) -> Iterator[str]:
     first = last = numbers[0]
     for number in numbers[1:]:
         # All numbers of a range have the zero padding of the first number.

@@ -27,7 +27,7 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
             return sorted(defining_modules(package))
         home = defining_modules(package).get(name)
         if home is None:
-            raise AttributeError(_unknown(package, name), name=name)
+            raise AttributeError(_describe_unknown_name(package, name), name=name)
         if home == package:
             return importlib.import_module(f"{package}.{name}")
         value = getattr(importlib.import_module(home), name)
@@ -79,7 +79,7 @@ def public_packages() -> list[str]:
     return [ROOT, *sorted(below)]
 
 
-def _unknown(package: str, name: str) -> str:
+def _describe_unknown_name(package: str, name: str) -> str:
     text = f"module '{package}' has no attribute '{name}'"
     if name.startswith("_"):
         return text

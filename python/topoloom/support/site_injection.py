@@ -25,7 +25,7 @@ def inject(source: Path, folder: Path) -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join(paths)}
 
 
-def load_next(here: Path) -> None:
+def run_shadowed_sitecustomize(here: Path) -> None:
     """Run the user's sitecustomize, which this file shadows."""
     rest = [path for path in sys.path if Path(path or ".").resolve() != here]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", rest)
@@ -37,4 +37,4 @@ def load_next(here: Path) -> None:
 
 if __name__ == "sitecustomize":
     importlib.import_module(INJECTED)
-    load_next(Path(__file__).resolve().parent)
+    run_shadowed_sitecustomize(Path(__file__).resolve().parent)

@@ -62,7 +62,9 @@ def check_header(document: dict[str, Any], name: str, version: int) -> None:
 def toml_text(value: Any) -> str:
     """Format a value as TOML; a list of tables has one line per table."""
     if isinstance(value, dict):
-        inner = ", ".join(f"{_key(k)} = {toml_text(v)}" for k, v in value.items())
+        inner = ", ".join(
+            f"{_format_key(k)} = {toml_text(v)}" for k, v in value.items()
+        )
         return f"{{ {inner} }}"
     if isinstance(value, list):
         if value and isinstance(value[0], dict):
@@ -72,5 +74,5 @@ def toml_text(value: Any) -> str:
     return json.dumps(value)
 
 
-def _key(key: str) -> str:
+def _format_key(key: str) -> str:
     return key if re.fullmatch(r"[A-Za-z0-9_]+", key) else json.dumps(key)

@@ -25,14 +25,14 @@ _INT64_MAX = 2**63 - 1
 _MAX_SECONDS = 1e9
 
 
-def _split(text: str, what: str, example: str) -> tuple[float, str]:
+def _split_unit(text: str, what: str, example: str) -> tuple[float, str]:
     match = _NUMBER_AND_UNIT.fullmatch(text)
     if match is None or not math.isfinite(float(match[1])):
-        raise _unit_error(text, what, example)
+        raise _make_unit_error(text, what, example)
     return float(match[1]), match[2]
 
 
-def _unit_error(text: str, what: str, example: str) -> Exception:
+def _make_unit_error(text: str, what: str, example: str) -> Exception:
     from topoloom._core import Error
 
     return Error(
@@ -43,32 +43,32 @@ def _unit_error(text: str, what: str, example: str) -> Exception:
 def parse_bytes(text: str) -> int:
     """Parse a number of bytes, such as ``1024``, ``64 KiB`` or ``1.5 MB``."""
     example = "'1024', '64 KiB' or '1.5 MB'"
-    _, unit = _split(text, "an amount of bytes", example)
+    _, unit = _split_unit(text, "an amount of bytes", example)
     prefix = unit[:-1] if unit.endswith("B") else unit
     if prefix not in _PREFIXES:
-        raise _unit_error(text, "an amount of bytes", example)
+        raise _make_unit_error(text, "an amount of bytes", example)
     # 16.6 * 1e9 is 16600000000.000002
     from fractions import Fraction
 
     amount = Fraction(text.strip().removesuffix(unit).strip()) * _PREFIXES[prefix]
     if amount > _INT64_MAX or amount.denominator != 1:
-        raise _unit_error(text, "a whole number of bytes below 2^63", example)
+        raise _make_unit_error(text, "a whole number of bytes below 2^63", example)
     return int(amount)
 
 
 def parse_duration(text: str) -> float:
     """Parse ``10s``, ``250 ms``, ``2 min`` or ``3`` (seconds) as seconds."""
     example = "'10s', '250ms' or '2min'"
-    number, unit = _split(text, "a duration", example)
+    number, unit = _split_unit(text, "a duration", example)
     if unit not in _DURATION:
-        raise _unit_error(text, "a duration", example)
+        raise _make_unit_error(text, "a duration", example)
     return number * _DURATION[unit]
 
 
 def parse_bandwidth(text: str) -> float:
     """Parse ``9.4 GB/s`` or ``100 Gbit/s`` as bytes per second."""
     example = "'9.4 GB/s' or '100 Gbit/s'"
-    number, unit = _split(text, "a bandwidth", example)
+    number, unit = _split_unit(text, "a bandwidth", example)
     for suffix, factor in (
         ("B/s", 1.0),
         ("Bps", 1.0),
@@ -82,17 +82,19 @@ def parse_bandwidth(text: str) -> float:
             if rate > 0 and (suffix or not unit):
                 return rate
             break
-    raise _unit_error(text, "a bandwidth above 0", example)
+    raise _make_unit_error(text, "a bandwidth above 0", example)
 
 
 def parse_latency(text: str) -> float:
     """Parse ``1.3 us`` or ``90 ns`` as seconds."""
     example = "'1.3 us' or '90 ns'"
-    number, unit = _split(text, "a latency", example)
+    number, unit = _split_unit(text, "a latency", example)
     if unit not in _TIME:
-        raise _unit_error(text, "a latency", example)
+        raise _make_unit_error(text, "a latency", example)
     if number * _TIME[unit] > _MAX_SECONDS:
-        raise _unit_error(text, f"a latency of {_MAX_SECONDS:g} s or less", example)
+        raise _make_unit_error(
+            text, f"a latency of {_MAX_SECONDS:g} s or less", example
+        )
     return number * _TIME[unit]
 
 

@@ -71,7 +71,7 @@ def read_xml(text: str) -> Element:
         raise Error(
             "reading XML requires defusedxml: pip install 'topoloom[cli]'"
         ) from None
-    builder = _Builder()
+    builder = _TreeBuilder()
     parser = DefusedXMLParser(target=builder)
     builder.line = lambda: int(parser.parser.CurrentLineNumber)
     parser.parser.StartDoctypeDeclHandler = builder.doctype
@@ -93,7 +93,7 @@ def read_xml(text: str) -> Element:
     return builder.root
 
 
-class _Builder:
+class _TreeBuilder:
     """Builds the tree in callbacks of the XML parser."""
 
     def __init__(self) -> None:

@@ -80,7 +80,7 @@ def read_yaml(text: str) -> Value:
         ) from None
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    builder = _Builder()
+    builder = _TreeBuilder()
     try:
         for event in yaml.parse(text, Loader=loader):
             line = event.start_mark.line + 1 if event.start_mark else 1
@@ -109,7 +109,7 @@ def read_yaml(text: str) -> Value:
     return builder.documents[0]
 
 
-class _Builder:
+class _TreeBuilder:
     """Builds the trees of documents from the parser's events."""
 
     def __init__(self) -> None:

@@ -36,7 +36,7 @@ class _Call(NamedTuple):
     bytes: int
 
 
-class _PlayedRank(NamedTuple):
+class _EmulatedRank(NamedTuple):
     """The messages and collectives of an emulated rank.
 
     `exchanged` counts the parts of all-to-alls with split sizes.
@@ -50,22 +50,24 @@ class _PlayedRank(NamedTuple):
 class _Extrapolation:
     """Assigns the calls of emulated ranks to all ranks of the same role."""
 
-    def __init__(self, noted: Sequence[ProcessNotes]) -> None:
-        self.world = noted[0].world
+    def __init__(self, notes: Sequence[ProcessNotes]) -> None:
+        self.world = notes[0].world
         self.trace = Trace(self.world)
-        listed = dict.fromkeys(group for one in noted for group in one.groups)
+        listed = dict.fromkeys(group for one in notes for group in one.groups)
         self.axes = Axes(self.world, list(listed))
         self._uneven = {
             self.axes.find_axis(tuple(event["args"]["Process Group Ranks"]))
-            for one in noted
+            for one in notes
             for event in one.events
             if len(set(event["args"].get("In split size", ()))) > 1
         }
-        self._did: dict[int, _PlayedRank] = {}
-        for one in noted:
-            self._did[one.rank] = self._read(one)
-        about = {rank: self._summarize(one) for rank, one in self._did.items()}
-        self.roles = Roles(self.axes, self.world, about)
+        self._emulated_ranks: dict[int, _EmulatedRank] = {}
+        for one in notes:
+            self._emulated_ranks[one.rank] = self._read_events(one)
+        activities = {
+            rank: self._summarize(one) for rank, one in self._emulated_ranks.items()
+        }
+        self.roles = Roles(self.axes, self.world, activities)
         self.known = [True] * self.world
         for ranks in self.roles.unknown.values():
             for rank in ranks:
@@ -74,29 +76,31 @@ class _Extrapolation:
         self._sent: Counter[tuple[int, int]] = Counter()
         self._received: Counter[tuple[int, int]] = Counter()
 
-    def _read(self, noted: ProcessNotes) -> _PlayedRank:
+    def _read_events(self, notes: ProcessNotes) -> _EmulatedRank:
         """Convert the recorded events of an emulated rank."""
-        played = self._did.get(noted.rank, _PlayedRank(Counter(), Counter(), Counter()))
+        emulated = self._emulated_ranks.get(
+            notes.rank, _EmulatedRank(Counter(), Counter(), Counter())
+        )
         others = []
-        for event in noted.events:
+        for event in notes.events:
             args = event["args"]
             members, calls = tuple(args["Process Group Ranks"]), args["Calls"]
             if args["Collective name"] in ("send", "recv"):
-                played.messages[self._message(noted.rank, args)] += calls
+                emulated.messages[self._make_message(notes.rank, args)] += calls
             elif (
                 self.axes.find_axis(members) in self._uneven and "In split size" in args
             ):
-                own = members.index(noted.rank)
+                own = members.index(notes.rank)
                 for place, part in enumerate(args["In split size"]):
                     if part and place != own:
-                        played.exchanged[members, own, place, part] += calls
+                        emulated.exchanged[members, own, place, part] += calls
             else:
                 others.append(event)
-        for call, calls in self._calls(noted.rank, others):
-            played.collectives[call] += calls
-        return played
+        for call, calls in self._count_collectives(notes.rank, others):
+            emulated.collectives[call] += calls
+        return emulated
 
-    def _message(self, rank: int, args: dict[str, Any]) -> Message:
+    def _make_message(self, rank: int, args: dict[str, Any]) -> Message:
         is_sent = args["Collective name"] == "send"
         other = args["Dst Rank" if is_sent else "Src Rank"]
         around = self.axes.find_smallest_group(rank, other)
@@ -104,7 +108,7 @@ class _Extrapolation:
         axis, size = self.axes.find_axis(around), args["In msg nelems"]
         return Message(is_sent, axis, *places, size)
 
-    def _calls(
+    def _count_collectives(
         self, rank: int, events: list[dict[str, Any]]
     ) -> Iterator[tuple[_Call, int]]:
         own = Trace(self.world)
@@ -116,31 +120,36 @@ class _Extrapolation:
             members = tuple(profile.communicators[number].tolist())
             yield _Call(OPERATIONS[operation], members, root, size), calls
 
-    def _summarize(self, played: _PlayedRank) -> RankActivity:
+    def _summarize(self, emulated: _EmulatedRank) -> RankActivity:
         axis = self.axes.find_axis
         calls = Counter[Hashable]()
-        for call, count in played.collectives.items():
+        for call, count in emulated.collectives.items():
             calls[call._replace(members=(axis(call.members),))] += count
-        return RankActivity(played.messages, calls)
+        return RankActivity(emulated.messages, calls)
 
     def run(self) -> Trace:
         """Count the calls of all ranks; report contradictions as losses."""
         represented: dict[int, list[int]] = defaultdict(list)
-        for rank, played in enumerate(self.roles.representatives):
-            represented[played].append(rank)
+        for rank, emulated in enumerate(self.roles.representatives):
+            represented[emulated].append(rank)
         self._report_unknown()
         for rank, ranks in sorted(represented.items()):
-            did, cached = self._did[rank], dict[Members, list[tuple[int, Members]]]()
+            did, group_cache = (
+                self._emulated_ranks[rank],
+                dict[Members, list[tuple[int, Members]]](),
+            )
             for call, calls in did.collectives.items():
-                for members in self._list_groups(call.members, rank, ranks, cached):
+                for members in self._list_groups(
+                    call.members, rank, ranks, group_cache
+                ):
                     self._counts[call._replace(members=members)][rank] += calls
             for message, calls in did.messages.items():
                 self._extrapolate_message(message, calls, rank, ranks)
             for members in {one[0] for one in did.exchanged}:
-                for group in self._list_groups(members, rank, ranks, cached):
+                for group in self._list_groups(members, rank, ranks, group_cache):
                     self.trace.name_group(group)
             for (members, own, other, size), calls in did.exchanged.items():
-                for one, group in self._find_groups(members, rank, ranks, cached):
+                for one, group in self._find_groups(members, rank, ranks, group_cache):
                     place = (group.index(one) + other - own) % len(group)
                     self.trace.send(one, group[place], size, calls, "direct")
         self._add_collectives()
@@ -172,11 +181,11 @@ class _Extrapolation:
         members: Members,
         rank: int,
         ranks: Sequence[int],
-        cached: dict[Members, list[tuple[int, Members]]],
+        group_cache: dict[Members, list[tuple[int, Members]]],
     ) -> list[Members]:
         if len(members) == self.world:
             return [members]
-        groups = self._find_groups(members, rank, ranks, cached)
+        groups = self._find_groups(members, rank, ranks, group_cache)
         return list(dict.fromkeys(group for _, group in groups))
 
     def _find_groups(
@@ -184,14 +193,14 @@ class _Extrapolation:
         members: Members,
         rank: int,
         ranks: Sequence[int],
-        cached: dict[Members, list[tuple[int, Members]]],
+        group_cache: dict[Members, list[tuple[int, Members]]],
     ) -> list[tuple[int, Members]]:
         """Find each rank's group of the same shape; report ranks without a group."""
-        if members in cached:
-            return cached[members]
+        if members in group_cache:
+            return group_cache[members]
         axis, place = self.axes.find_axis(members), members.index(rank)
         without = []
-        found = cached[members] = []
+        found = group_cache[members] = []
         for one in ranks:
             group = self.axes.find_group(axis, one, place, members)
             if group is not None:
@@ -260,17 +269,17 @@ class _Extrapolation:
             self.trace.add_loss(what)
 
 
-def extrapolate(noted: Sequence[ProcessNotes]) -> Trace:
+def extrapolate(notes: Sequence[ProcessNotes]) -> Trace:
     """Make the trace of a whole job from the notes of emulated ranks.
 
     Roles without an emulated rank and unmatched messages are reported as losses.
 
     Raises `topoloom.Error` if the program started worlds of different sizes.
     """
-    if len({one.world for one in noted}) > 1:
+    if len({one.world for one in notes}) > 1:
         raise Error("the program started worlds of different sizes")
-    extrapolation = _Extrapolation(noted)
-    for one in noted:
+    extrapolation = _Extrapolation(notes)
+    for one in notes:
         for what, calls in one.lost.items():
             extrapolation.trace.add_loss(f"rank {one.rank} lost {calls} {what}")
     return extrapolation.run()

@@ -57,7 +57,7 @@ class Notes:
         self._groups: set[tuple[int, ...]] = set()
         self._lock = threading.Lock()
         self.members: dict[str, list[int]] = {}
-        self._write(about)
+        self._write_line(about)
 
     def count(self, key: Key, event: Callable[[], dict[str, Any]]) -> None:
         """Count a call; write its event the first time."""
@@ -76,7 +76,7 @@ class Notes:
                     line, new = event(), True
                 self._slots[key] = slot
                 if new:
-                    self._write(line)
+                    self._write_line(line)
             self._counts[slot] += 1
 
     def add_group(self, ranks: Sequence[int]) -> None:
@@ -84,9 +84,9 @@ class Notes:
         members = tuple(ranks)
         if members not in self._groups:
             self._groups.add(members)
-            self._write({"group": members})
+            self._write_line({"group": members})
 
-    def _write(self, line: dict[str, Any]) -> None:
+    def _write_line(self, line: dict[str, Any]) -> None:
         os.write(self._calls, json.dumps(line).encode() + b"\n")
 
 
@@ -100,15 +100,15 @@ def count_bytes(tensors: Any) -> int:
     return int(tensors.numel()) * int(tensors.element_size())
 
 
-def _first_size(args: Sequence[Any]) -> Key:
+def _measure_first_tensors(args: Sequence[Any]) -> Key:
     return (count_bytes(args[0]),)
 
 
-def _second_size(args: Sequence[Any]) -> Key:
+def _measure_second_tensors(args: Sequence[Any]) -> Key:
     return (count_bytes(args[1]),)
 
 
-def _gathered_size(args: Sequence[Any]) -> Key:
+def _measure_gather(args: Sequence[Any]) -> Key:
     """Return the bytes of one rank's part, or of all parts if they differ."""
     parts = [count_bytes(one) for one in args[0][0]]
     own = count_bytes(args[1])
@@ -117,7 +117,7 @@ def _gathered_size(args: Sequence[Any]) -> Key:
     return (own,)
 
 
-def _exchange_sizes(args: Sequence[Any]) -> Key:
+def _measure_all_to_all(args: Sequence[Any]) -> Key:
     given, rows = args[1], args[4]
     whole = count_bytes(given)
     if not rows:
@@ -126,42 +126,50 @@ def _exchange_sizes(args: Sequence[Any]) -> Key:
     return (whole, "In split size", tuple(row * one for one in rows))
 
 
-def _list_exchange_sizes(args: Sequence[Any]) -> Key:
+def _measure_list_all_to_all(args: Sequence[Any]) -> Key:
     parts = tuple(count_bytes(one) for one in args[1])
     return (sum(parts), "In split size", parts)
 
 
-def _with_rank(key: str, value: Callable[[Sequence[Any]], Any], index: int) -> Any:
+def _make_rank_measure(
+    key: str, value: Callable[[Sequence[Any]], Any], index: int
+) -> Any:
     """Make a function that returns the bytes and the root or peer, by group rank."""
     return lambda args: (count_bytes(value(args)), key, args[index])
 
 
 #: c10d operation -> Kineto name, and a function that measures the arguments
 CALLS: dict[str, tuple[str, Callable[[Sequence[Any]], Key]]] = {
-    "allreduce_": ("allreduce", _first_size),
-    "allreduce_coalesced_": ("allreduce_coalesced", _first_size),
-    "allgather_": ("all_gather", _gathered_size),
-    "_allgather_base_": ("_allgather_base", _second_size),
-    "allgather_coalesced_": ("all_gather", _second_size),
+    "allreduce_": ("allreduce", _measure_first_tensors),
+    "allreduce_coalesced_": ("allreduce_coalesced", _measure_first_tensors),
+    "allgather_": ("all_gather", _measure_gather),
+    "_allgather_base_": ("_allgather_base", _measure_second_tensors),
+    "allgather_coalesced_": ("all_gather", _measure_second_tensors),
     "allgather_into_tensor_coalesced_": (
         "allgather_into_tensor_coalesced",
-        _second_size,
+        _measure_second_tensors,
     ),
-    "reduce_scatter_": ("reduce_scatter", _second_size),
-    "_reduce_scatter_base_": ("_reduce_scatter_base", _second_size),
+    "reduce_scatter_": ("reduce_scatter", _measure_second_tensors),
+    "_reduce_scatter_base_": ("_reduce_scatter_base", _measure_second_tensors),
     "reduce_scatter_tensor_coalesced_": (
         "reduce_scatter_tensor_coalesced",
-        _second_size,
+        _measure_second_tensors,
     ),
-    "alltoall_base_": ("all_to_allv", _exchange_sizes),
-    "alltoall_": ("all_to_allv", _list_exchange_sizes),
-    "broadcast_": ("broadcast", _with_rank("Root rank", lambda args: args[0], 2)),
-    "reduce_": ("reduce", _with_rank("Root rank", lambda args: args[0], 3)),
-    "gather_": ("gather", _with_rank("Root rank", lambda args: args[1], 3)),
-    "gather_into_tensor_": ("gather", _with_rank("Root rank", lambda args: args[1], 3)),
-    "scatter_": ("scatter", _with_rank("Root rank", lambda args: args[0], 3)),
-    "send": ("send", _with_rank("Dst Rank", lambda args: args[0], 2)),
-    "recv_": ("recv", _with_rank("Src Rank", lambda args: args[0], 2)),
+    "alltoall_base_": ("all_to_allv", _measure_all_to_all),
+    "alltoall_": ("all_to_allv", _measure_list_all_to_all),
+    "broadcast_": (
+        "broadcast",
+        _make_rank_measure("Root rank", lambda args: args[0], 2),
+    ),
+    "reduce_": ("reduce", _make_rank_measure("Root rank", lambda args: args[0], 3)),
+    "gather_": ("gather", _make_rank_measure("Root rank", lambda args: args[1], 3)),
+    "gather_into_tensor_": (
+        "gather",
+        _make_rank_measure("Root rank", lambda args: args[1], 3),
+    ),
+    "scatter_": ("scatter", _make_rank_measure("Root rank", lambda args: args[0], 3)),
+    "send": ("send", _make_rank_measure("Dst Rank", lambda args: args[0], 2)),
+    "recv_": ("recv", _make_rank_measure("Src Rank", lambda args: args[0], 2)),
     "barrier": ("barrier", lambda _: (0,)),
     "monitored_barrier_": ("barrier", lambda _: (0,)),
 }
@@ -213,7 +221,9 @@ def register_kernels() -> list[Any]:
         if packet is None:  # This release of PyTorch lacks the operation.
             continue
         schema = [one.name for one in packet.default._schema.arguments]
-        kernel = _kernel(name, measure, packet.default.redispatch, schema, below, unbox)
+        kernel = _make_kernel(
+            name, measure, packet.default.redispatch, schema, below, unbox
+        )
         library.impl(operation, kernel, "BackendSelect", with_keyset=True)
     return [library]
 
@@ -242,7 +252,7 @@ def complete_allreduce(tensors: Any) -> tuple[Any, Any]:
     return tensors, work.boxed()
 
 
-def _kernel(
+def _make_kernel(
     name: str,
     measure: Callable[[Sequence[Any]], Key],
     redispatch: Callable[..., Any],
@@ -344,7 +354,7 @@ def wrap_group_functions(module: Any) -> None:
         module.split_group = split_group
 
 
-class Finder:
+class ImportHook:
     """Import hook that wraps the functions of ``distributed_c10d``."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
@@ -369,7 +379,7 @@ def discard_parent_notes() -> None:
     notes = None
 
 
-def note_attempt() -> None:
+def record_attempt() -> None:
     """Record that torchrun has started a rank, even if the rank starts no world."""
     names = "RANK", "TORCHELASTIC_RESTART_COUNT"
     rank, attempt = (os.environ.get(name, "") for name in names)
@@ -378,7 +388,7 @@ def note_attempt() -> None:
 
 
 if __name__ == "topoloom_injected" and FOLDER in os.environ:
-    sys.meta_path.insert(0, Finder())
+    sys.meta_path.insert(0, ImportHook())
     os.register_at_fork(after_in_child=discard_parent_notes)
     with contextlib.suppress(OSError):  # `start_counting` reports it.
-        note_attempt()
+        record_attempt()

@@ -29,7 +29,7 @@ class ProcessStart(NamedTuple):
     attempt: int | None = None
     began: float = 0.0  # start of its world, in seconds on its host's clock
 
-    def follows(self, other: ProcessStart) -> bool:
+    def is_restart_of(self, other: ProcessStart) -> bool:
         """Return whether torchrun started this process to replace `other`.
 
         Each torchrun counts its own restarts, but not restarts by other hosts.
@@ -63,13 +63,13 @@ def read_notes(folder: Path) -> list[ProcessNotes]:
     found = []
     for file in sorted(folder.glob("*.calls")):
         with prefix_errors(file):
-            one = _read(file)
+            one = _read_process(file)
         if one is not None:
             found.append(one)
     return sorted(found, key=lambda one: one.rank)
 
 
-def _read(file: Path) -> ProcessNotes | None:
+def _read_process(file: Path) -> ProcessNotes | None:
     whole = file.read_text().rpartition("\n")[0]
     if not whole:
         return None
@@ -127,7 +127,7 @@ def select_last_starts(noted: Sequence[ProcessNotes]) -> LastStarts:
     for one in sorted(noted, key=lambda one: one.start.began):
         start = one.start
         before = last.get(one.rank, start)
-        if start.process != before.process and not start.follows(before):
+        if start.process != before.process and not start.is_restart_of(before):
             raise Error(
                 f"the command started rank {one.rank} twice, as in two jobs; record "
                 "each job separately"

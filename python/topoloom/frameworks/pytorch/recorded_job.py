@@ -115,7 +115,7 @@ def play_ranks(
         )
     given = os.environ.get("LOCAL_WORLD_SIZE", "")
     local = int(given) if is_number(given) and int(given) else 1
-    each = [
+    environments = [
         {
             WORLD: f"{rank}/{world}",
             "RANK": str(rank),
@@ -128,7 +128,7 @@ def play_ranks(
         }
         for rank in expand_ranges(ranks, world)
     ]
-    return _run_command(command, Path(folder), each, timeout, stdout)
+    return _run_command(command, Path(folder), environments, timeout, stdout)
 
 
 def _find_isolating_option(command: Sequence[str]) -> str:
@@ -152,7 +152,7 @@ def _find_isolating_option(command: Sequence[str]) -> str:
 def _run_command(
     command: Sequence[str],
     folder: Path,
-    each: Sequence[dict[str, str]],
+    environments: Sequence[dict[str, str]],
     timeout: float | None,
     stdout: IO[Any] | None,
 ) -> JobResult:
@@ -160,7 +160,7 @@ def _run_command(
     folder = folder.resolve()
     source = Path(__file__).with_name("injected.py")
     shared = {**inject(source, folder), FOLDER: str(folder)}
-    for environment in each:
+    for environment in environments:
         left = None if timeout is None else timeout - (time.monotonic() - begin)
         if left is not None and left <= 0:
             break

@@ -62,7 +62,9 @@ class Axes:
 
     def places(self, axis: int, rank: int) -> Places:
         """List the indices of a rank in its groups of an axis."""
-        return tuple(sorted(place for _, place, _ in self._at_of(axis, rank)))
+        return tuple(
+            sorted(place for _, place, _ in self._list_placed_groups(axis, rank))
+        )
 
     def find_group(
         self, axis: int, rank: int, place: int, near: Members = ()
@@ -73,13 +75,15 @@ class Axes:
         there is no group.
         """
         made = self._axes.get(near, (axis, 0))[1]
-        found = self._at_of(axis, rank)
+        found = self._list_placed_groups(axis, rank)
         best = min(
             found, key=lambda one: (one[1] != place, abs(one[0] - made)), default=None
         )
         return None if best is None else best[2]
 
-    def _at_of(self, axis: int, rank: int) -> Sequence[tuple[int, int, Members]]:
+    def _list_placed_groups(
+        self, axis: int, rank: int
+    ) -> Sequence[tuple[int, int, Members]]:
         return self._at.get((axis, rank), ())
 
     def find_smallest_group(self, source: int, target: int) -> Members:
@@ -91,12 +95,13 @@ class Axes:
 
         If so, the other axes determine the indices in this group.
         """
-        for _, _, members in self._at_of(axis, rank):
+        for _, _, members in self._list_placed_groups(axis, rank):
             inside = set(members)
             for other in range(len(self.groups)):
                 if 1 < self.size(other) < len(members) and all(
                     any(
-                        inside.issuperset(one) for _, _, one in self._at_of(other, each)
+                        inside.issuperset(one)
+                        for _, _, one in self._list_placed_groups(other, each)
                     )
                     for each in members
                 ):
@@ -110,7 +115,7 @@ class RankActivity(NamedTuple):
     messages: Counter[Message]
     collectives: Counter[Hashable]
 
-    def offsets(self, axis: int) -> tuple[Counter[tuple[int, int]], ...]:
+    def count_offsets(self, axis: int) -> tuple[Counter[tuple[int, int]], ...]:
         """Count sends and receives by their offset along an axis."""
         sent, received = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
         for one, calls in self.messages.items():
@@ -120,19 +125,19 @@ class RankActivity(NamedTuple):
                 received[one.own - one.other, one.bytes] += calls
         return sent, received
 
-    def forwards(self, axis: int) -> bool:
+    def is_pipeline(self, axis: int) -> bool:
         """Return whether sends and receives have equal offsets, as in a pipeline."""
-        sent, received = self.offsets(axis)
+        sent, received = self.count_offsets(axis)
         return sent == received
 
     def is_ring(self, axis: int, size: int) -> bool:
         """Return whether sends match receives only modulo the group size."""
-        if self.forwards(axis):
+        if self.is_pipeline(axis):
             return False
         around = []
-        for side in self.offsets(axis):
+        for counter in self.count_offsets(axis):
             counts = Counter[tuple[int, int]]()
-            for (offset, bytes), calls in side.items():
+            for (offset, bytes), calls in counter.items():
                 counts[offset % size, bytes] += calls
             around.append(counts)
         return around[0] == around[1]
@@ -158,7 +163,7 @@ class Roles:
         self._sent_along = {
             one.axis for each in did.values() for one in each.messages
         } - {axes.whole}
-        self._role_axes = self._choose()
+        self._role_axes = self._choose_role_axes()
         self.representatives: list[int] = []
         self.unknown: dict[int, list[int]] = {}
         self.missing: Members = ()
@@ -171,10 +176,10 @@ class Roles:
             self._rings[at] = self._did[rank].is_ring(axis, self._axes.size(axis))
         return self._rings[at]
 
-    def _key(self, rank: int) -> Key:
+    def _make_role_key(self, rank: int) -> Key:
         return tuple(self._axes.places(axis, rank) for axis in self._role_axes)
 
-    def _choose(self) -> list[int]:
+    def _choose_role_axes(self) -> list[int]:
         """Choose the axes of messages, then axes that distinguish emulated ranks."""
         axes, chosen = self._axes, sorted(self._sent_along)
         rest = [
@@ -186,9 +191,9 @@ class Roles:
         simple = [one for one in rest if one not in whole]
         # Any axis that differs and is not composed may cause the difference.
         unlike = self._find_conflicts(chosen)
-        chosen += [axis for axis in simple if self._differs(axis, unlike)]
+        chosen += [axis for axis in simple if self._has_different_places(axis, unlike)]
         for axis in whole:
-            if self._differs(axis, self._find_conflicts(chosen)):
+            if self._has_different_places(axis, self._find_conflicts(chosen)):
                 chosen.append(axis)
         return chosen
 
@@ -203,7 +208,7 @@ class Roles:
             if any(self._did[rank] != self._did[ranks[0]] for rank in ranks)
         ]
 
-    def _differs(self, axis: int, among: Sequence[Sequence[int]]) -> bool:
+    def _has_different_places(self, axis: int, among: Sequence[Sequence[int]]) -> bool:
         return any(
             len({self._axes.places(axis, rank) for rank in ranks}) > 1
             for ranks in among
@@ -212,7 +217,7 @@ class Roles:
     def _assign_representatives(self, world: int) -> None:
         by_key: dict[Key, list[int]] = defaultdict(list)
         for rank in self._played:
-            by_key[self._key(rank)].append(rank)
+            by_key[self._make_role_key(rank)].append(rank)
         found: dict[Key, tuple[list[int], bool]] = {
             key: (ranks, True) for key, ranks in by_key.items()
         }
@@ -221,9 +226,9 @@ class Roles:
             if rank in self._did:
                 self.representatives.append(rank)
                 continue
-            key = self._key(rank)
+            key = self._make_role_key(rank)
             if key not in found:
-                found[key] = self._nearest(key, by_key)
+                found[key] = self._find_nearest_role(key, by_key)
             ranks, is_known = found[key]
             self.representatives.append(ranks[max(bisect_right(ranks, rank) - 1, 0)])
             if is_known:
@@ -231,11 +236,11 @@ class Roles:
             one = first.setdefault(key, rank)
             self.unknown.setdefault(one, []).append(rank)
             if not self.missing:
-                own = self._key(self.representatives[rank])
+                own = self._make_role_key(self.representatives[rank])
                 differs = [a != b for a, b in zip(key, own, strict=True)].index(True)
                 self.missing = self._axes.groups[self._role_axes[differs]][0]
 
-    def _nearest(
+    def _find_nearest_role(
         self, key: Key, by_key: Mapping[Key, list[int]]
     ) -> tuple[list[int], bool]:
         """Find emulated ranks to represent a role, and whether they surely match."""
@@ -266,7 +271,7 @@ class Roles:
         if self.is_ring(rank, axis):
             return True
         did, size = self._did[rank], self._axes.size(axis)
-        return did.forwards(axis) and all(
+        return did.is_pipeline(axis) and all(
             0 <= one.other - one.own + own[0] < size
             for one in did.messages
             if one.axis == axis

@@ -82,12 +82,12 @@ def record(
     launcher = find_launcher(words)
     compiler = find_compiler(launcher, mpicc)
     library = build_recorder(compiler)
-    names, trusted = list_programs(words), bool(mpicc or launcher.forwarding)
+    names, is_mpi_known = list_programs(words), bool(mpicc or launcher.forwarding)
     check_dynamic(names)
     if (
-        len(names) > 1 or not trusted
+        len(names) > 1 or not is_mpi_known
     ):  # Partly preloaded jobs hang, and another MPI crashes.
-        check_programs(names, compiler, library, trusted, _TORCH)
+        check_programs(names, compiler, library, is_mpi_known, _TORCH)
     check_hosts(words, [library])
     with notes_folder(folder, "record") as notes:
         variables = {"TOPOLOOM_RECORD": notes}
@@ -127,7 +127,7 @@ def _run_job(
             status = job.wait(timeout)
         except subprocess.TimeoutExpired:
             in_time = False
-            _request_notes(notes)
+            _request_recordings(notes)
             job.terminate()
             try:
                 status = job.wait(_TERMINATE_SECONDS)
@@ -142,11 +142,11 @@ def _run_job(
 @contextlib.contextmanager
 def _forward_signals(job: subprocess.Popen[bytes], notes: str) -> Iterator[list[int]]:
     """Forward SIGINT and SIGTERM to the job; yields the list of received signals."""
-    came: list[int] = []
+    received: list[int] = []
 
     def forward(number: int, _frame: object) -> None:
-        came.append(number)
-        _request_notes(notes)
+        received.append(number)
+        _request_recordings(notes)
         # The terminal sends SIGINT to mpirun, too, which kills the job on a second
         # SIGINT.
         if not (number == signal.SIGINT and terminal_signals_children()):
@@ -155,16 +155,16 @@ def _forward_signals(job: subprocess.Popen[bytes], notes: str) -> Iterator[list[
     try:
         old = {n: signal.signal(n, forward) for n in (signal.SIGINT, signal.SIGTERM)}
     except ValueError:  # Only the main thread can set signal handlers.
-        yield came
+        yield received
         return
     try:
-        yield came
+        yield received
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
 
 
-def _request_notes(notes: str) -> None:
+def _request_recordings(notes: str) -> None:
     """Make the ranks on this host write their counts before the launcher kills them."""
     (Path(notes) / "ending").touch()  # Ranks then end instead of continuing.
     setting = f"TOPOLOOM_RECORD={notes}".encode()

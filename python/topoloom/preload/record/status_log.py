@@ -33,11 +33,11 @@ def read_status_log(folder: Path) -> StatusLog:
     for file in sorted(folder.glob("log-*")):
         for line in file.read_text(errors="replace").splitlines():
             with contextlib.suppress(ValueError):
-                _read(line, log)
+                _parse_line(line, log)
     return log
 
 
-def _read(line: str, log: StatusLog) -> None:
+def _parse_line(line: str, log: StatusLog) -> None:
     word, _, rest = line.partition(" ")
     if word == "loaded":
         log.programs.add(rest)
@@ -46,8 +46,8 @@ def _read(line: str, log: StatusLog) -> None:
         ranks = log.started.setdefault(job, (int(size), set()))[1]
         ranks.add(int(rank))
     elif word == "ended":
-        job, rank, how = rest.split(" ", 2)
-        log.ended.setdefault(job, {})[int(rank)] = how
+        job, rank, termination = rest.split(" ", 2)
+        log.ended.setdefault(job, {})[int(rank)] = termination
     else:
         log.flags.add(word)
 
@@ -61,20 +61,24 @@ def describe_ends(log: StatusLog, job: str, missing: list[int]) -> dict[str, lis
     """
     ends: defaultdict[str, list[int]] = defaultdict(list)
     ended = log.ended.get(job, {})
-    first = {rank: how for rank, how in ended.items() if how not in _CAUSED_BY_LAUNCHER}
-    for rank, how in sorted(first.items()):
-        ends[_describe_end(how)].append(rank)
+    first = {
+        rank: termination
+        for rank, termination in ended.items()
+        if termination not in _CAUSED_BY_LAUNCHER
+    }
+    for rank, termination in sorted(first.items()):
+        ends[_describe_termination(termination)].append(rank)
     if job in log.started:
         started = log.started[job][1]
         for rank in missing:
             if rank not in ended:
-                how = "killed" if rank in started else "unseen"
-                ends[_describe_end(how)].append(rank)
+                termination = "killed" if rank in started else "unseen"
+                ends[_describe_termination(termination)].append(rank)
     return dict(ends)
 
 
-def _describe_end(how: str) -> str:
-    kind, _, number = how.partition(" ")
+def _describe_termination(termination: str) -> str:
+    kind, _, number = termination.partition(" ")
     if kind == "signal":
         with contextlib.suppress(ValueError):
             number = signal.Signals(int(number)).name
@@ -89,7 +93,7 @@ def _describe_end(how: str) -> str:
         "main": "returned from main without MPI_Finalize",
         "killed": "reached MPI_Init, then was killed (SIGKILL) or lost",
         "unseen": "never came to MPI_Init with the recorder loaded",
-    }.get(kind, how)
+    }.get(kind, termination)
 
 
 def explain_no_counts(log: StatusLog, exit_status: int) -> str:

@@ -59,7 +59,9 @@ def build_shim(
         find_shipped(folder) for folder in (f"mpi/{name}", *folders, "mpi/shim")
     ]
     sources = _Sources(source_folders, libraries, headers)
-    return _build(f"{name}-{{}}.so", compiler, sources, _LIBRARY_OPTIONS, generate)
+    return _build_cached(
+        f"{name}-{{}}.so", compiler, sources, _LIBRARY_OPTIONS, generate
+    )
 
 
 def build_library(
@@ -75,7 +77,7 @@ def build_library(
     """
     source_folders = [find_shipped(folder) for folder in (f"mpi/{name}", *folders)]
     sources = _Sources(source_folders, libraries, headers)
-    return _build(f"{name}-{{}}.so", compiler, sources, _LIBRARY_OPTIONS)
+    return _build_cached(f"{name}-{{}}.so", compiler, sources, _LIBRARY_OPTIONS)
 
 
 def build_program(
@@ -98,7 +100,7 @@ def build_program(
     """
     source_folders = [find_shipped(folder) for folder in (f"mpi/{name}", *folders)]
     sources = _Sources(source_folders, libraries, headers, exclude)
-    return _build(f"{name}-{{}}", compiler, sources, [])
+    return _build_cached(f"{name}-{{}}", compiler, sources, [])
 
 
 def build_library_without_mpi(folder: str, name: str, compiler: Path) -> Path:
@@ -140,26 +142,26 @@ class _Sources(NamedTuple):
         ]
 
 
-def _build(
+def _build_cached(
     name: str,
     compiler: Path,
-    given: _Sources,
+    inputs: _Sources,
     more_options: Sequence[str],
     generate: Callable[[str], str] | None = None,
 ) -> Path:
     """Compile into the cache; the file name contains a hash of all inputs."""
-    sources, headers = given.files(), given.headers
-    ask = ["-E", "-include", "mpi.h", "-x", "c", os.devnull]
-    header = _compile([str(compiler), *ask])
+    sources, headers = inputs.files(), inputs.headers
+    options_of_query = ["-E", "-include", "mpi.h", "-x", "c", os.devnull]
+    header = _run_compiler([str(compiler), *options_of_query])
     generated = generate(header) if generate else ""
     key = hashlib.blake2b(digest_size=12)
     for source in [*sources, *headers]:
         key.update(source.read_bytes())
-    beside = [*given.source_folders, *(header.parent for header in headers)]
+    include_folders = [*inputs.source_folders, *(header.parent for header in headers)]
     general = [*_OPTIONS, *more_options]
-    options = [*general, *(f"-I{folder}" for folder in beside)]
+    options = [*general, *(f"-I{folder}" for folder in include_folders)]
     linked = [
-        w for file in given.libraries for w in (str(file), f"-Wl,-rpath,{file.parent}")
+        w for file in inputs.libraries for w in (str(file), f"-Wl,-rpath,{file.parent}")
     ]
     # The preprocessed header contains the MPI version; -show prints its location.
     for text in (generated, header, _query_compiler(compiler), *general, *linked):
@@ -197,12 +199,12 @@ def _compile_to(
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         generated_file = Path(scratch) / "generated.c"
         generated_file.write_text(generated)
-        made = Path(scratch) / target.name
+        output = Path(scratch) / target.name
         files = [
             str(file) for file in [*sources, generated_file] if file.suffix == ".c"
         ]
-        _compile([*command, *files, "-o", str(made), *linked])
-        made.replace(target)
+        _run_compiler([*command, *files, "-o", str(output), *linked])
+        output.replace(target)
 
 
 @contextlib.contextmanager
@@ -253,7 +255,7 @@ def _query_compiler(compiler: Path, question: str = "-show") -> str:
     return f"{compiler} {answer.stdout}"
 
 
-def _compile(command: list[str]) -> str:
+def _run_compiler(command: list[str]) -> str:
     try:
         done = run_child(command)
     except OSError as error:

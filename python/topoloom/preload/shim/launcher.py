@@ -96,9 +96,9 @@ def find_c_compiler() -> Path:
     for name in [named] if named else ["cc", "gcc", "clang"]:
         if found := shutil.which(name):
             return Path(found).absolute()
-    lacking = f"'{named}' of CC does not exist" if named else "cc, gcc, clang"
+    missing = f"'{named}' of CC does not exist" if named else "cc, gcc, clang"
     raise Error(
-        f"no C compiler ({lacking}), but the NCCL plugin is compiled on first use: "
+        f"no C compiler ({missing}), but the NCCL plugin is compiled on first use: "
         "install a C compiler, or set CC"
     )
 
@@ -125,8 +125,10 @@ def add_preload(
     """
     environment = dict(environment)
     _check_export(launcher, command, environment)
-    command, theirs = _extract_preload(launcher, command, environment.get(_PRELOAD, ""))
-    preloaded = ":".join(filter(None, [*map(str, libraries), theirs]))
+    command, user_libraries = _extract_preload(
+        launcher, command, environment.get(_PRELOAD, "")
+    )
+    preloaded = ":".join(filter(None, [*map(str, libraries), user_libraries]))
     variables = {_PRELOAD: preloaded, **variables}
     if launcher.forwarding is not None:
         options = launcher.forwarding.write(variables)
@@ -180,16 +182,16 @@ def _extract_preload(
     if not own:
         return command, inherited
 
-    def value(options: list[Option], default: str) -> str:
+    def resolve_preload(options: list[Option], default: str) -> str:
         setting = _parse_variable(options[-1])[1] if options else default
         return inherited if setting is None else setting
 
     for_all = forwarding.option.removeprefix("-")
     general = [o for o in own if o.name == for_all and not forwarding.is_per_program]
-    everywhere = value(general, inherited)
+    everywhere = resolve_preload(general, inherited)
     special = [o for o in own if o not in general]
     parts = [[o for o in part.options if o in special] for part in line.segments]
-    values = {value(options, everywhere) for options in parts}
+    values = {resolve_preload(options, everywhere) for options in parts}
     if len(values) > 1:
         raise Error(
             "the parts of the command preload different libraries; run them separately"

@@ -67,13 +67,13 @@ def check_programs(
     names: Sequence[str],
     compiler: Path,
     library: Path,
-    trusted: bool,
-    otherwise: str = "",
+    is_mpi_known: bool,
+    advice: str = "",
 ) -> None:
     """Raise `topoloom.Error` if a program uses another or an unknown MPI.
 
     Preloading could crash such programs. If only some ranks of a job were preloaded,
-    they would hang. `otherwise` is the advice in the message for programs without MPI.
+    they would hang. `advice` is appended to the message for programs without MPI.
     """
     check_dynamic(names)
     ours = find_linked_mpi(str(library))
@@ -86,8 +86,8 @@ def check_programs(
                 f"{name} is linked with {min(theirs)}, but {compiler} belongs to "
                 "another MPI; name the program's compiler with --mpicc"
             )
-    if not seen and not trusted:
+    if not seen and not is_mpi_known:
         raise Error(
             "cannot tell the MPI of the program that the command starts; name its "
-            f"compiler with --mpicc{otherwise}"
+            f"compiler with --mpicc{advice}"
         )

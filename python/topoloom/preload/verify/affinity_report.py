@@ -71,7 +71,7 @@ class AffinityReport:
                 "verdict": one.verdict,
                 "host": one.host,
                 "cpus": one.cpus,
-                "planned": self._planned(rank),
+                "planned": self._describe_plan(rank),
             }
             for rank, one in enumerate(self.ranks)
             if one.verdict != "ok"
@@ -83,7 +83,7 @@ class AffinityReport:
             "elsewhere": elsewhere,
         }
 
-    def _planned(self, rank: int) -> dict[str, str] | None:
+    def _describe_plan(self, rank: int) -> dict[str, str] | None:
         if rank >= self.placement.rank_count:
             return None
         cpus = compress_ranges(self.placement.cpus(rank))
@@ -95,12 +95,12 @@ class AffinityReport:
             return "hosts planned by their addresses are not compared with names"
         one = len(self.ranks) == 1
         ranks = "the only rank is" if one else f"all {len(self.ranks):,} ranks are"
-        loose = sum(each.verdict == "unbound" for each in self.ranks)
+        unbound_count = sum(each.verdict == "unbound" for each in self.ranks)
         on = f"on {hosts} hosts" if hosts > 1 else "on one host"
-        if loose:
+        if unbound_count:
             return (
-                f"{ranks} on the planned hosts ({hosts}), but {loose:,} may run on "
-                "more CPUs than planned"
+                f"{ranks} on the planned hosts ({hosts}), but {unbound_count:,} may "
+                "run on more CPUs than planned"
             )
         if all(parts.cpus for parts in self.placement.parts_of_host):
             return f"{ranks} where the plan puts them: {on}, bound to their CPUs"

@@ -79,8 +79,10 @@ class VerifyAgent:
         self._launcher = find_launcher(list(command))
         compiler = find_compiler(self._launcher, mpicc)
         self.libraries = [build_shim("verify", compiler, folders=["mpi/process_map"])]
-        trusted = bool(mpicc or self._launcher.forwarding)
-        check_programs(list_programs(command), compiler, self.libraries[0], trusted)
+        is_mpi_known = bool(mpicc or self._launcher.forwarding)
+        check_programs(
+            list_programs(command), compiler, self.libraries[0], is_mpi_known
+        )
         self.required = renumber or collectives is not None
         if renumber:
             self.libraries.append(build_world(compiler))
@@ -111,13 +113,13 @@ class VerifyAgent:
         return Launch(command, environment, launch.loss)
 
     @contextlib.contextmanager
-    def reporting(self, tell: Callable[[AffinityReport], None]) -> Iterator[None]:
-        """Call `tell` with each program's report, soon after the program starts."""
+    def reporting(self, callback: Callable[[AffinityReport], None]) -> Iterator[None]:
+        """Call `callback` with each program's report, soon after the program starts."""
         ended = threading.Event()
 
         def watch() -> None:
             while not ended.wait(_POLL_SECONDS):
-                self._read_new_reports(tell)
+                self._read_new_reports(callback)
 
         watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
@@ -126,15 +128,15 @@ class VerifyAgent:
         finally:
             ended.set()
             watcher.join()
-            self._read_new_reports(tell)
+            self._read_new_reports(callback)
         deadline = time.monotonic() + _NFS_DELAY_SECONDS
         while self._may_be_delayed() and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
             with contextlib.suppress(OSError):
                 os.utime(self._folder)
-            self._read_new_reports(tell)
+            self._read_new_reports(callback)
 
-    def _read_new_reports(self, tell: Callable[[AffinityReport], None]) -> None:
+    def _read_new_reports(self, callback: Callable[[AffinityReport], None]) -> None:
         for file in sorted({*self._folder.glob("report-*")} - self._known):
             self._known.add(file)
             try:
@@ -143,7 +145,7 @@ class VerifyAgent:
                 self.read_error = str(error)
                 continue
             self.reports.append(report)
-            tell(report)
+            callback(report)
 
     def _may_be_delayed(self) -> bool:
         return not self._known and not all(map(is_this_host, self._placement.hosts))

@@ -25,7 +25,7 @@ def write_wrappers(mpi_header: str) -> str:
     """Generate the C file of all wrappers from the preprocessed ``mpi.h``."""
     parts = ['#include "world.h"\n']
     for name, text in dict(_PROTOTYPE.findall(mpi_header)).items():
-        parameters = [" ".join(word.split()) for word in _split(text)]
+        parameters = [" ".join(word.split()) for word in _split_parameters(text)]
         if name in _NOT_WRAPPED or not any(map(_COMMUNICATOR.fullmatch, parameters)):
             continue
         parts += [
@@ -35,7 +35,7 @@ def write_wrappers(mpi_header: str) -> str:
     return "\n".join(parts)
 
 
-def _split(text: str) -> list[str]:
+def _split_parameters(text: str) -> list[str]:
     """Split at commas outside parentheses."""
     return re.split(r",(?![^()]*\))", text)
 

@@ -78,12 +78,12 @@ def choose_algorithms(
     found = [
         pair
         for request in requests
-        for pair in _choose_for_request(request, table, library)
+        for pair in _choose_for_functions(request, table, library)
     ]
     return sorted(found, key=lambda pair: order.index(pair[0]))
 
 
-def _choose_for_request(
+def _choose_for_functions(
     request: ExportRequest, table: dict[str, tuple[MpiFunction, ...]], library: str
 ) -> list[tuple[MpiFunction, list[RankRange]]]:
     operation = request.call.operation
@@ -92,7 +92,9 @@ def _choose_for_request(
             f"{library} has no algorithm of {operation} that matches a schedule of "
             f"Topoloom; choose one of {', '.join(table)}"
         )
-    found = [(each, list(_rank_ranges(request, each))) for each in table[operation]]
+    found = [
+        (each, list(_find_rank_ranges(request, each))) for each in table[operation]
+    ]
     if not any(spans for _, spans in found):
         raise Error(
             f"{library} has no algorithm of {operation} for {request.call.ranks} ranks "
@@ -101,7 +103,9 @@ def _choose_for_request(
     return found
 
 
-def _rank_ranges(request: ExportRequest, function: MpiFunction) -> Iterator[RankRange]:
+def _find_rank_ranges(
+    request: ExportRequest, function: MpiFunction
+) -> Iterator[RankRange]:
     open_range: RankRange | None = None
     for first, last, ranks in _split_rank_counts(request):
         call = request.call._replace(ranks=ranks)

@@ -24,7 +24,7 @@ NAME = "intel-mpi"
 USE = ". FILE && mpirun ./app"
 
 #: Intel MPI requires an upper end of every range.
-_MOST = 2**31 - 1
+_MAX_BYTES = 2**31 - 1
 
 _ALL_GATHER = (
     Counterpart("2", "bruck"),
@@ -104,13 +104,13 @@ def write_choices(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
     """Write one variable per function, from the rules of its last rank range."""
     lines = []
     for function, spans in functions:
-        rules = ";".join(_rules(spans[-1]))
+        rules = ";".join(_format_size_rules(spans[-1]))
         lines.append(f'export I_MPI_ADJUST_{function.name}="{rules}"')
     return "\n".join(lines) + "\n"
 
 
-def _rules(span: RankRange) -> Iterator[str]:
-    choices = [choice for choice in span.choices if choice.bytes <= _MOST]
-    ends = [choice.bytes - 1 for choice in choices[1:]] + [_MOST]
+def _format_size_rules(span: RankRange) -> Iterator[str]:
+    choices = [choice for choice in span.choices if choice.bytes <= _MAX_BYTES]
+    ends = [choice.bytes - 1 for choice in choices[1:]] + [_MAX_BYTES]
     for choice, end in zip(choices, ends, strict=True):
         yield f"{choice.algorithm}:{choice.bytes}-{end}"

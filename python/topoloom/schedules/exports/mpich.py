@@ -22,7 +22,7 @@ from topoloom.schedules.exports.counterparts import (
     SizeRule,
     choose_algorithms,
 )
-from topoloom.schedules.exports.mpich_rules import Rules, by_size, make_rules
+from topoloom.schedules.exports.mpich_rules import Rules, make_rules, make_size_rules
 from topoloom.schedules.exports.request import ExportRequest
 
 NAME = "mpich"
@@ -32,7 +32,7 @@ USE = (
 )
 
 
-def _all_gather(function: str) -> MpiFunction:
+def _describe_all_gather(function: str) -> MpiFunction:
     return MpiFunction(
         function.lower(),
         True,
@@ -46,7 +46,7 @@ def _all_gather(function: str) -> MpiFunction:
     )
 
 
-def _reduce_scatter(function: str) -> MpiFunction:
+def _describe_reduce_scatter(function: str) -> MpiFunction:
     return MpiFunction(
         function.lower(),
         True,
@@ -57,7 +57,7 @@ def _reduce_scatter(function: str) -> MpiFunction:
     )
 
 
-def _single_algorithm(
+def _describe_single_algorithm(
     function: str, algorithm: str, schedule: str
 ) -> tuple[MpiFunction, ...]:
     only = Counterpart(f"{function}_intra_{algorithm}", schedule)
@@ -65,7 +65,10 @@ def _single_algorithm(
 
 
 TABLE = {
-    "all-gather": (_all_gather("Allgather"), _all_gather("Allgatherv")),
+    "all-gather": (
+        _describe_all_gather("Allgather"),
+        _describe_all_gather("Allgatherv"),
+    ),
     "all-reduce": (
         MpiFunction(
             "allreduce",
@@ -94,7 +97,7 @@ TABLE = {
             ),
         ),
     ),
-    "barrier": _single_algorithm("Barrier", "dissemination", "dissemination"),
+    "barrier": _describe_single_algorithm("Barrier", "dissemination", "dissemination"),
     "broadcast": (
         MpiFunction(
             "bcast",
@@ -113,8 +116,10 @@ TABLE = {
             ),
         ),
     ),
-    "exscan": _single_algorithm("Exscan", "recursive_doubling", "recursive-doubling"),
-    "gather": _single_algorithm("Gather", "binomial", "binomial"),
+    "exscan": _describe_single_algorithm(
+        "Exscan", "recursive_doubling", "recursive-doubling"
+    ),
+    "gather": _describe_single_algorithm("Gather", "binomial", "binomial"),
     "reduce": (
         MpiFunction(
             "reduce",
@@ -129,11 +134,13 @@ TABLE = {
         ),
     ),
     "reduce-scatter": (
-        _reduce_scatter("Reduce_scatter"),
-        _reduce_scatter("Reduce_scatter_block"),
+        _describe_reduce_scatter("Reduce_scatter"),
+        _describe_reduce_scatter("Reduce_scatter_block"),
     ),
-    "scan": _single_algorithm("Scan", "recursive_doubling", "recursive-doubling"),
-    "scatter": _single_algorithm("Scatter", "binomial", "binomial"),
+    "scan": _describe_single_algorithm(
+        "Scan", "recursive_doubling", "recursive-doubling"
+    ),
+    "scatter": _describe_single_algorithm("Scatter", "binomial", "binomial"),
 }
 
 #: Algorithms that split the vector, which requires a predefined operator, and the
@@ -144,7 +151,7 @@ _SUBSTITUTES = {
 }
 
 #: MPICH stores sizes in an `int`.
-_MOST = 2**31 - 1
+_MAX_BYTES = 2**31 - 1
 
 
 def write(*requests: ExportRequest) -> str:
@@ -154,32 +161,32 @@ def write(*requests: ExportRequest) -> str:
 
 def write_choices(
     functions: list[tuple[MpiFunction, list[RankRange]]],
-    renamed: Mapping[str, str] | None = None,
+    new_names: Mapping[str, str] | None = None,
 ) -> str:
     """Write rules for these functions, and MPICH's default rules for all others.
 
-    Algorithms have their names in MPICH 4.0; `renamed` maps them to other names.
+    Algorithms have their names in MPICH 4.0; `new_names` maps them to other names.
     """
     rules = {}
     for function, spans in functions:
         rules[function.name] = [
-            (span.first, span.last, _by_size(function, span)) for span in spans
+            (span.first, span.last, _make_size_rules(function, span)) for span in spans
         ]
     tree = {
-        f"collective={name}": _rename_algorithms(node, renamed or {})
+        f"collective={name}": _rename_algorithms(node, new_names or {})
         for name, node in make_rules(rules).items()
     }
     return json.dumps(tree, indent=1) + "\n"
 
 
-def _by_size(function: MpiFunction, span: RankRange) -> Rules:
+def _make_size_rules(function: MpiFunction, span: RankRange) -> Rules:
     counted = "total_msg_size" if function.counts_all_ranks else "avg_msg_size"
-    choices = [choice for choice in span.choices if choice.bytes <= _MOST]
+    choices = [choice for choice in span.choices if choice.bytes <= _MAX_BYTES]
     ends = [choice.bytes for choice in choices[1:]]
-    return by_size(counted, list(map(_guard, choices)), ends)
+    return make_size_rules(counted, list(map(_add_conditions, choices)), ends)
 
 
-def _guard(choice: SizeRule) -> Rules:
+def _add_conditions(choice: SizeRule) -> Rules:
     """Add conditions on operator and count if the algorithm does not support all."""
     uncut = _SUBSTITUTES.get(choice.algorithm)
     if uncut is None:
@@ -190,9 +197,11 @@ def _guard(choice: SizeRule) -> Rules:
     }
 
 
-def _rename_algorithms(node: Rules, renamed: Mapping[str, str]) -> dict[str, Any]:
+def _rename_algorithms(node: Rules, new_names: Mapping[str, str]) -> dict[str, Any]:
     if not isinstance(node, str):
-        return {key: _rename_algorithms(below, renamed) for key, below in node.items()}
-    name, _, options = renamed.get(node, node).removesuffix(")").partition("(")
+        return {
+            key: _rename_algorithms(below, new_names) for key, below in node.items()
+        }
+    name, _, options = new_names.get(node, node).removesuffix(")").partition("(")
     given = options.split(",") if options else []
     return {f"algorithm=MPIR_{name}": {option: {} for option in given}}

@@ -59,7 +59,7 @@ def write(*requests: ExportRequest) -> str:
     programs = list_rounds(request.schedule)
     each = request.call.bytes
     inputs, outputs = _buffer_bytes(operation, ranks, each)
-    chunk = _chunk(programs, gcd(inputs, outputs))
+    chunk = _find_chunk_bytes(programs, gcd(inputs, outputs))
     if max(inputs, outputs) > _MAX_CHUNKS * chunk:
         raise Error(
             f"{request.best} splits {each} bytes into unequal parts, but the chunks of "
@@ -89,12 +89,12 @@ def write(*requests: ExportRequest) -> str:
             o_chunks=str(outputs // chunk),
             s_chunks=str(-(-program.scratch // chunk)),
         )
-        blocks = _Blocks(chunk)
+        blocks = _ThreadBlocks(chunk)
         if operation == "broadcast" and rank == request.call.root:
-            blocks.local(Work(False, Place("input", 0), Place("output", 0), outputs))
+            blocks.add_work(Work(False, Place("input", 0), Place("output", 0), outputs))
         for one in program.rounds:
-            blocks.round(one)
-        blocks.add_to(gpu)
+            blocks.add_round(one)
+        blocks.write_to(gpu)
     ElementTree.indent(algo)
     return ElementTree.tostring(algo, encoding="unicode") + "\n"
 
@@ -110,7 +110,7 @@ def _buffer_bytes(operation: str, ranks: int, each: int) -> tuple[int, int]:
     return each, each
 
 
-def _chunk(programs: list[RankProgram], whole: int) -> int:
+def _find_chunk_bytes(programs: list[RankProgram], whole: int) -> int:
     """Return the bytes of the largest chunk that divides all transfers."""
     chunk = whole
     for program in programs:
@@ -137,7 +137,7 @@ class _Step:
     position: int = 0  # index in the file, which counts `nop` steps
 
 
-class _Blocks:
+class _ThreadBlocks:
     """The thread blocks of a GPU."""
 
     def __init__(self, chunk: int) -> None:
@@ -150,28 +150,30 @@ class _Blocks:
         self._writer: dict[tuple[str, int], _Step] = {}
         self._readers: dict[tuple[str, int], list[_Step]] = {}
 
-    def local(self, work: Work) -> None:
+    def add_work(self, work: Work) -> None:
         """Add a copy or a reduction."""
-        self._add(_LOCAL, "re" if work.combines else "cpy", *work[1:])
+        self._add_steps(_LOCAL, "re" if work.combines else "cpy", *work[1:])
 
     def round(self, each: Round) -> None:
         """Add the steps of a round; reduce data on arrival if possible."""
         for work in each.before:
-            self.local(work)
+            self.add_work(work)
         for message in each.sends:
-            self._add((message.peer, -1), "s", message.at, message.at, message.bytes)
-        combined = _find_combined_messages(each)
+            self._add_steps(
+                (message.peer, -1), "s", message.at, message.at, message.bytes
+            )
+        reduced = _find_reduced_messages(each)
         for message in each.receives:
             kind, source, target = "r", message.at, message.at
-            if message in combined:
-                kind, source, target = "rrc", *combined[message][1:3]
+            if message in reduced:
+                kind, source, target = "rrc", *reduced[message][1:3]
                 source = target if source == message.at else source
-            self._add((-1, message.peer), kind, source, target, message.bytes)
+            self._add_steps((-1, message.peer), kind, source, target, message.bytes)
         for work in each.meanwhile + each.after:
-            if work not in combined.values():
-                self.local(work)
+            if work not in reduced.values():
+                self.add_work(work)
 
-    def _add(
+    def _add_steps(
         self, peers: tuple[int, int], kind: str, source: Place, target: Place, size: int
     ) -> None:
         block = self._numbers.setdefault(peers, len(self._steps))
@@ -187,12 +189,12 @@ class _Blocks:
             count = min(_MAX_COUNT, chunks - first)
             steps = self._steps[block]
             step = _Step(kind, (places[0], places[1]), count, block, len(steps), [])
-            self._order(step)
+            self._add_dependences(step)
             steps.append(step)
 
-    def _order(self, step: _Step) -> None:
+    def _add_dependences(self, step: _Step) -> None:
         """Add the data dependences of a step on steps of other blocks."""
-        source, target = (_chunks_at(place, step.chunks) for place in step.at)
+        source, target = (_list_chunks(place, step.chunks) for place in step.at)
         reads = [] if step.kind == "r" else source
         writes = [] if step.kind == "s" else target
         before = [self._writer[at] for at in reads + writes if at in self._writer]
@@ -213,7 +215,7 @@ class _Blocks:
                 other.is_needed = True
                 step.needs.append(other)
 
-    def add_to(self, gpu: ElementTree.Element) -> None:
+    def write_to(self, gpu: ElementTree.Element) -> None:
         """Write all blocks; a step takes one line per dependence."""
         for steps in self._steps:
             position = -1
@@ -262,11 +264,11 @@ def _write_step(
     )
 
 
-def _chunks_at(place: Place, count: int) -> list[tuple[str, int]]:
+def _list_chunks(place: Place, count: int) -> list[tuple[str, int]]:
     return [(place.memory, place.offset + i) for i in range(count)]
 
 
-def _find_combined_messages(each: Round) -> dict[PlacedMessage, Work]:
+def _find_reduced_messages(each: Round) -> dict[PlacedMessage, Work]:
     """Find messages that are used only by one reduction, with that reduction."""
     return {
         message: work
@@ -287,14 +289,14 @@ def _is_only_use(each: Round, message: PlacedMessage, work: Work) -> bool:
     read += [(one.source, one.bytes) for one in others]
     changed = (message.at, work.target)
     return not any(
-        _overlap(place, work.bytes, *used)
+        _has_overlap(place, work.bytes, *used)
         for places, uses in ((changed, written + read), ((work.source,), written))
         for place in places
         for used in uses
     )
 
 
-def _overlap(place: Place, size: int, other: Place, other_size: int) -> bool:
+def _has_overlap(place: Place, size: int, other: Place, other_size: int) -> bool:
     return (
         place.memory == other.memory
         and place.offset < other.offset + other_size

@@ -132,7 +132,7 @@ FUNCTIONS = {
     "15": "scatter",
 }
 
-_OWN = [SizeRule(0, "0", 0)]
+_DEFAULT_RULES = [SizeRule(0, "0", 0)]
 
 
 def write(*requests: ExportRequest) -> str:
@@ -144,7 +144,7 @@ def write_choices(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
     """Write rules in Open MPI's file format."""
     lines = [f"{len(functions)} # functions with rules"]
     for function, spans in functions:
-        rules = list(_rules(spans))
+        rules = list(_list_rank_rules(spans))
         lines += [f"{function.name} # {FUNCTIONS[function.name]}", f"{len(rules)}"]
         for ranks, choices in rules:
             lines += [f"{ranks} # ranks and more", f"{len(choices)}"]
@@ -152,11 +152,11 @@ def write_choices(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _rules(spans: list[RankRange]) -> list[tuple[int, list[SizeRule]]]:
+def _list_rank_rules(spans: list[RankRange]) -> list[tuple[int, list[SizeRule]]]:
     """List rules by their smallest rank count; gaps get Open MPI's defaults."""
     rules: list[tuple[int, list[SizeRule]]] = []
     for span in spans:
         if rules and rules[-1][0] == span.first:
             rules.pop()
-        rules += [(span.first, span.choices), (span.last + 1, _OWN)]
+        rules += [(span.first, span.choices), (span.last + 1, _DEFAULT_RULES)]
     return rules

@@ -70,10 +70,10 @@ def list_rounds(schedule: Schedule) -> list[RankProgram]:
             f"{MAX_MESSAGES:,} messages, too many to export; choose fewer ranks or "
             "another schedule"
         )
-    return [_rank_rounds(schedule, rank) for rank in range(schedule.ranks)]
+    return [_make_rank_program(schedule, rank) for rank in range(schedule.ranks)]
 
 
-def _rank_rounds(schedule: Schedule, rank: int) -> RankProgram:
+def _make_rank_program(schedule: Schedule, rank: int) -> RankProgram:
     scratch, rounds = rank_program(schedule, rank)
     return RankProgram(
         scratch,
