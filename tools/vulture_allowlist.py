@@ -61,7 +61,7 @@ recognizes_slingshot
 recognizes_slurm_address
 recognizes_tofu
 
-# Users call these: of topoloom.mpi_balance, of topoloom.mpi_streams, in own mappers.
+# Called by users of topoloom.mpi, and by user-defined mappers.
 exchange_sized
 push
 evaluator

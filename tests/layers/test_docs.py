@@ -183,7 +183,7 @@ def test_the_page_of_tasks_names_every_task() -> None:
 
 
 def list_pages_with_files() -> list[Path]:
-    """List pages that print a file, with its printed and its actual contents."""
+    """List the pages that print a file with `cat`."""
     return [
         page
         for page in PAGES

@@ -35,7 +35,7 @@ def map_options(verb: str) -> dict[str, Any]:
 
 
 def classify_option(option: Any) -> tuple[Any, ...]:
-    """Classify the value of an option: a number, a file to read or to write, ..."""
+    """Return the properties of an option's value: metavar, output, flag, multiple."""
     writes = option.callback is not None
     return option.metavar, writes, option.is_flag, option.multiple
 

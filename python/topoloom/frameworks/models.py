@@ -114,7 +114,7 @@ def count_traffic(
             2 * ELEMENT_BYTES * copied * _other_ranks_fraction(replicas),
         )
         return _make_traffic(sent)
-    # Reduce-scatter of gradients and gather of weights.
+    # Replicas reduce-scatter gradients and gather weights.
     attention = model.attention_weights * model.layers / (tp * pp)
     experts = model.expert_weights * model.layers / (etp * ep * pp)
     attention_copies, expert_copies = ["cp", "dp"], ["edp"]

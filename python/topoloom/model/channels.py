@@ -20,13 +20,13 @@ SLOWED = 2**0.5
 #: to the previous number of pairs. Two pairs on one channel reach 1.5 times the
 #: bandwidth of one pair (C. Karlsson 2012, sec. 3.7).
 SHORT, SHORT_SHARE = 0.25, 1 / 32
-#: Largest relative slowdown by a second pair that is compensated.
+#: Largest relative slowdown by a second pair that `channels` compensates.
 LOSS = 0.1
 #: Number of standard errors by which a time must exceed the slowdown.
 ERRORS = 2.0
 #: Standard deviation of normal values with a median absolute deviation of 1.
 NORMAL_SIGMA = 1.4826
-#: Standard error of the median of normal values, relative to the mean's.
+#: Ratio of the standard errors of the median and the mean of normal values.
 MEDIAN_ERROR = 1.2533
 
 
@@ -42,7 +42,7 @@ class PairCurve:
 
     @property
     def totals(self) -> Values:
-        """One-way bytes per second of all pairs, if all take the the slowest time."""
+        """One-way bytes per second of all pairs, at the slowest pair's speed."""
         return self.pairs * self.size / self.seconds
 
     @cached_property
@@ -76,7 +76,7 @@ class PairCurve:
 
     @property
     def most_channels(self) -> int | None:
-        """Upper bound of the channels from the slowed pairs; None without slowdown."""
+        """Upper bound of the number of channels; None if no pairs were slowed down."""
         return (
             None
             if self._slowed_index == len(self.pairs)

@@ -184,9 +184,9 @@ def _find_best_regimes(x: Values, lines: _RunLines) -> list[tuple[float, Network
 
     Returns pairs of the sum of squared errors and the model.
     """
-    error = np.full(len(lines.ends), np.inf)  # of the regimes up to each end
+    error = np.full(len(lines.ends), np.inf)  # squared errors up to each end
     error[0] = 0
-    before: list[Values] = []  # begin of the last regime
+    before: list[Values] = []  # start index of the last regime
     models = []
     for count in range(1, MAX_REGIMES + 1):
         totals = error[:, None] + lines.error

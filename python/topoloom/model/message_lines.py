@@ -56,7 +56,7 @@ def convert_to_regimes(model: NetworkModel) -> list[Line]:
     size = 0
     alpha, beta, _ = max(lines, key=lambda line: (line[0], line[1]))
     while True:
-        # The line with the first crossing; of several, the steepest.
+        # Continue with the line that crosses first; of several, the steepest.
         steeper = [
             ((alpha - other_alpha) / (other_beta - beta), -other_beta, other_alpha)
             for other_alpha, other_beta, _ in lines

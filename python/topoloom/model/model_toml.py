@@ -17,7 +17,7 @@ For example::
         { alpha = "9 us", beta = "0.04 ns" },
     ]
 
-    links = [                    # factors of latency and bandwidth of links
+    links = [                    # factors on latency and bandwidth of links
         { latency_factor = 1.9, bandwidth_factor = 0.9 },
     ]
 

@@ -81,7 +81,7 @@ def _read_fields(
             except Error as error:
                 raise Error(f"line {number}: {error}") from None
         if not found[first]:
-            raise Error(f"no measured times; write {first},time and such lines below")
+            raise Error(f"no measured times; write {first},time and a line per sample")
     return found
 
 

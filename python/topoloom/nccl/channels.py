@@ -64,7 +64,7 @@ def make_binary_tree(count: int) -> list[TreeNode]:
 
 
 def make_double_binary_tree(count: int) -> tuple[list[TreeNode], list[TreeNode]]:
-    """Make the tree and a second tree, mirrored or, for an odd count, shifted."""
+    """Make a tree and its complement: mirrored, or shifted for an odd node count."""
     first = make_binary_tree(count)
     odd = count % 2 == 1
 

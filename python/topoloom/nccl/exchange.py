@@ -32,7 +32,7 @@ class Partners(NamedTuple):
 
 
 def plan_rounds(group: Communicator) -> list[list[Partners]]:
-    """List the partners of all ranks per round; in the first, each rank is its own."""
+    """List all ranks' partners per round; in the first, each rank sends to itself."""
     size = _group_size(group)
     groups = [
         ranks[first : first + size]
@@ -56,7 +56,7 @@ def plan_rounds(group: Communicator) -> list[list[Partners]]:
 
 
 def find_relays(group: Communicator, source: Ints, target: Ints) -> Ints:
-    """Find the rank that relays each message; the source if it is sent directly.
+    """Find the rank that relays each message; for direct messages, the source.
 
     Between nodes, the GPU with the target's node-local index relays a message, so that
     messages to one target share one rail (PXN). The relay receives the message over

@@ -166,8 +166,8 @@ class _Job:
     def estimate_posting(self, messages: float) -> float:
         """Return the seconds that a CPU needs to post a GPU's messages along trees.
 
-        Each sent message has a received message. A node has up to three neighbors in
-        one tree and is a leaf in the other: two on average.
+        The CPU posts one receive per send. A node has up to three neighbors in one tree
+        and is a leaf in the other: two neighbors on average.
         """
         neighbors = min(self.nodes - 1, 2)
         return messages * 2 * neighbors * self.hardware.post_s

@@ -88,7 +88,7 @@ class _Problem:
     back: Floats
     node_of_slot: Whole
     capacity: Whole  # number of slots per node
-    seconds: Any  # sparse matrix, links x pairs of nodes, in units of `unit`
+    seconds: Any  # sparse matrix, links x pairs of nodes; relative times
     unit: float  # seconds
 
     def single_pair_congestion(self) -> Floats:

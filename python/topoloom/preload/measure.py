@@ -31,7 +31,7 @@ class TimingResult(NamedTuple):
 
     #: Seconds by case and round; if interrupted, only complete rounds.
     samples: list[list[float]]
-    traces: str  # lines of `call_trace`; empty if interrupted
+    traces: str  # recorded call traces; empty if interrupted
     interrupted: bool = False
 
 

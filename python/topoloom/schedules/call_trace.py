@@ -97,7 +97,7 @@ def load_traces(path: str | Path) -> list[CallTrace]:
     topoloom.Error
         If a line is not the trace of a collective call.
     OSError
-        If there is no such file.
+        If the file cannot be read.
     """
     return read_traces(read_text(path), str(path))
 

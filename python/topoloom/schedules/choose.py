@@ -125,7 +125,7 @@ def schedule_names(call: Call, slots: RankSlots | None = None) -> list[str]:
 def make_strategy(
     call: Call, model: NetworkModel | None, slots: RankSlots | None = None
 ) -> Strategy:
-    """Make the cost function of a call's schedules; `slots` select the machine.
+    """Make the cost function of a call's schedules, on the machine of `slots` if given.
 
     Without a model, costs follow from the machine's startup cost and port bandwidth.
     """

@@ -14,7 +14,7 @@ from topoloom.schedules.choose import (
     rank_schedules,
 )
 
-#: Largest message that is considered by default.
+#: Default limit on the bytes of a message.
 MAX_BYTES = 1 << 24
 
 
@@ -31,7 +31,7 @@ def find_decisions(
     call: Call,
     model: NetworkModel | None,
     slots: RankSlots | None = None,
-    most: int = MAX_BYTES,
+    max_bytes: int = MAX_BYTES,
 ) -> list[Decision]:
     """Find the sizes at which libtopoloom-collective's choice changes.
 
@@ -44,13 +44,13 @@ def find_decisions(
             lambda size: (
                 rank_schedules(call._replace(bytes=size), model, slots)[0].name
             ),
-            most,
+            max_bytes,
         )
     else:
         strategy = make_strategy(call, model, slots)
         found = [
             (size, strategy.choose(call.operation, size))
-            for size in _list_sizes(call.operation, most)
+            for size in _list_sizes(call.operation, max_bytes)
         ]
     lines = [Decision(call.ranks, call.degree, size, name) for size, name in found]
     return [
@@ -60,7 +60,7 @@ def find_decisions(
     ]
 
 
-def find_changes(best: Callable[[int], str], most: int) -> list[tuple[int, str]]:
+def find_changes(best: Callable[[int], str], max_bytes: int) -> list[tuple[int, str]]:
     """Find the exact sizes, in bytes, at which the best schedule changes.
 
     Bisects between powers of two with different schedules. A schedule that is best only
@@ -83,22 +83,22 @@ def find_changes(best: Callable[[int], str], most: int) -> list[tuple[int, str]]
 
     found = [(1, best(1))]
     size = 1
-    while size < most:
-        larger = min(2 * size, most)
+    while size < max_bytes:
+        larger = min(2 * size, max_bytes)
         found += bisect_changes(size, found[-1][1], larger, best(larger))
         size = larger
     return found
 
 
-def _list_sizes(operation: str, most: int) -> list[int]:
+def _list_sizes(operation: str, max_bytes: int) -> list[int]:
     """List the sizes at which libtopoloom-collective chooses, up to a limit."""
     if operation == "barrier":
         return [0]
     sizes = [1]
-    while sizes[-1] < most:
+    while sizes[-1] < max_bytes:
         step = max(1, (1 << sizes[-1].bit_length() - 1) // 16)
         sizes.append(sizes[-1] + step)
-    return [size for size in sizes if size <= most]
+    return [size for size in sizes if size <= max_bytes]
 
 
 def decide_by_ranks(

@@ -69,7 +69,7 @@ def optimize_jointly(
     threads: int = 0,
     progress: Callable[[int], bool] | None = None,
 ) -> JointResult:
-    """Optimize the schedule for a rank order and the rank order for a schedule in turn.
+    """Alternate between optimizing the schedule and optimizing the rank order.
 
     The search begins with block order and accepts a rank order only if it reduces the
     time. It ends when neither step improves the time, or ``progress(work)`` returns

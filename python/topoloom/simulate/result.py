@@ -32,6 +32,6 @@ class SimulationResult(NamedTuple):
     """Simulated seconds per phase, and the busiest channels and switches."""
 
     seconds: list[float]  # per phase
-    #: `busiest`, `busiest_switches`: over all phases, busiest first; empty if unknown.
+    #: Busiest channels and switches over all phases, busiest first; empty if unknown.
     busiest: tuple[BusyChannel, ...] = ()
     busiest_switches: tuple[BusySwitch, ...] = ()

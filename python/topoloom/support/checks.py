@@ -6,9 +6,9 @@ from __future__ import annotations
 from topoloom._core import Error
 
 
-def check_int64(what: str, number: int, least: int) -> None:
-    """Raise `topoloom.Error` unless ``least <= number < 2**63``."""
-    if number < least:
-        raise Error(f"{what} must be {least} or more, not {number}")
+def check_int64(name: str, number: int, minimum: int) -> None:
+    """Raise `topoloom.Error` unless ``minimum <= number < 2**63``."""
+    if number < minimum:
+        raise Error(f"{name} must be {minimum} or more, not {number}")
     if number >= 2**63:
-        raise Error(f"{what} must be below 2^63, not {number}")
+        raise Error(f"{name} must be below 2^63, not {number}")

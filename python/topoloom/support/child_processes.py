@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 _TERMINATE_SECONDS = 5
 _POLL_SECONDS = 0.5
-#: Timeout for system programs; without it, a program retries an absent service for
-#: minutes.
+#: Timeout for system programs, which can retry an absent service for minutes.
 _OUTPUT_SECONDS = 30
 #: Bytes of output stored from the beginning and from the end.
 _KEPT_BYTES = 1 << 15
@@ -202,7 +201,7 @@ def _terminate(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
 class _SignalQueue:
     """Converts signals to exceptions, and defers them until `release`.
 
-    Without the delay, a signal during the start of a child would leave it running.
+    Otherwise, a signal during the start of a child would leave the child running.
     """
 
     def __init__(self) -> None:

@@ -16,19 +16,19 @@ _MAX_DIGITS = 18
 _MAX_HOSTS = 4_000_000
 
 
-def expand_hostlist(text: str, most: int = _MAX_HOSTS) -> list[str]:
+def expand_hostlist(text: str, max_hosts: int = _MAX_HOSTS) -> list[str]:
     """Expand a host list, in the listed order.
 
     ``n[08-10]`` becomes ``n08 n09 n10``; ``r[1-2]n[1,3]`` becomes
     ``r1n1 r1n3 r2n1 r2n3``; ``a,b[1-2]`` becomes ``a b1 b2``. Raises `topoloom.Error`
-    before a list of more than `most` hosts fills memory.
+    before a list of more than `max_hosts` hosts fills memory.
     """
     check_characters(f"host list '{_shorten(text)}'", text)
     hosts: list[str] = []
     for item in _split_outside_brackets(text):
-        hosts.extend(_expand_item(item, most))
-        if len(hosts) > most:
-            raise Error(f"host list '{_shorten(text)}' names over {most} hosts")
+        hosts.extend(_expand_item(item, max_hosts))
+        if len(hosts) > max_hosts:
+            raise Error(f"host list '{_shorten(text)}' names over {max_hosts} hosts")
     return hosts
 
 
@@ -117,16 +117,16 @@ def _split_outside_brackets(text: str) -> list[str]:
     return [item.strip() for item in items]
 
 
-def _expand_item(item: str, most: int) -> list[str]:
+def _expand_item(item: str, max_hosts: int) -> list[str]:
     # Pieces with odd index are inside brackets, pieces with even index outside.
     pieces = re.split(r"[\[\]]", item)
     choices: list[list[str]] = []
     total = 1
     for index, piece in enumerate(pieces):
-        choice = _expand_ranges(piece, item, most) if index % 2 else [piece]
+        choice = _expand_ranges(piece, item, max_hosts) if index % 2 else [piece]
         total *= len(choice)
-        if total > most:
-            raise Error(f"host list '{_shorten(item)}' names over {most} hosts")
+        if total > max_hosts:
+            raise Error(f"host list '{_shorten(item)}' names over {max_hosts} hosts")
         choices.append(choice)
     hosts = ["".join(parts) for parts in itertools.product(*choices)]
     # One check is enough, because all hosts have the same text around the digits.
@@ -135,7 +135,7 @@ def _expand_item(item: str, most: int) -> list[str]:
     return hosts
 
 
-def _expand_ranges(inside: str, item: str, most: int) -> list[str]:
+def _expand_ranges(inside: str, item: str, max_hosts: int) -> list[str]:
     numbers: list[str] = []
     for part in inside.split(","):
         match = _RANGE.fullmatch(part.strip())
@@ -148,8 +148,8 @@ def _expand_ranges(inside: str, item: str, most: int) -> list[str]:
             raise Error(
                 f"host list '{_shorten(item)}': range {first}-{last} is descending"
             )
-        if int(last) - int(first) + len(numbers) >= most:
-            raise Error(f"host list '{_shorten(item)}' names over {most} hosts")
+        if int(last) - int(first) + len(numbers) >= max_hosts:
+            raise Error(f"host list '{_shorten(item)}' names over {max_hosts} hosts")
         width = len(first)
         numbers.extend(f"{n:0{width}d}" for n in range(int(first), int(last) + 1))
     return numbers

@@ -12,16 +12,16 @@ from topoloom._core import Error
 _RANGE = re.compile(r"([0-9]{1,7})(?:-([0-9]{1,7}))?", re.ASCII)
 
 
-def expand_ranges(text: str, most: int) -> tuple[int, ...]:
-    """Parse increasing numbers below `most`; the inverse of `compress_ranges`."""
+def expand_ranges(text: str, end: int) -> tuple[int, ...]:
+    """Parse increasing numbers below `end`; the inverse of `compress_ranges`."""
     numbers: list[int] = []
     for part in text.split(","):
         match = _RANGE.fullmatch(part)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, -1)
-        if not (numbers[-1] if numbers else -1) < first <= last < most:
+        if not (numbers[-1] if numbers else -1) < first <= last < end:
             raise Error(
-                f"'{text[:60]}' is not a list of increasing numbers below {most}, "
-                f"such as {compress_ranges([*range(min(most, 4))])}"
+                f"'{text[:60]}' is not a list of increasing numbers below {end}, "
+                f"such as {compress_ranges([*range(min(end, 4))])}"
             )
         numbers += range(first, last + 1)
     return tuple(numbers)

@@ -13,7 +13,7 @@ def is_number(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
-def check_characters(what: str, text: str) -> None:
+def check_characters(name_of_text: str, text: str) -> None:
     """Raise `topoloom.Error` if a character looks like ASCII, such as a wide digit."""
     for column, letter in enumerate(text, start=1):
         plain = unicodedata.normalize("NFKC", letter)
@@ -23,9 +23,11 @@ def check_characters(what: str, text: str) -> None:
             continue
         name = unicodedata.name(letter, "no letter").lower()
         instead = f"; write {plain!r}" if plain.strip() else ""
-        raise Error(f"{what} has '{letter}' ({name}) at column {column}{instead}")
+        raise Error(
+            f"{name_of_text} has '{letter}' ({name}) at column {column}{instead}"
+        )
 
 
-def shorten(text: str, most: int = 60) -> str:
-    """Truncate a text to `most` characters, with dots at the end."""
-    return text if len(text) <= most else text[: most - 3] + "..."
+def shorten(text: str, max_length: int = 60) -> str:
+    """Truncate a text to `max_length` characters, with dots at the end."""
+    return text if len(text) <= max_length else text[: max_length - 3] + "..."

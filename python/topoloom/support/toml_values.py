@@ -48,11 +48,11 @@ def check_type(value: Any, kind: type, where: str) -> Any:
     return value
 
 
-def check_integers(value: Any, least: int, where: str) -> list[int]:
-    """Return the value if it is a nonempty list of integers of at least `least`."""
+def check_integers(value: Any, minimum: int, where: str) -> list[int]:
+    """Return the value if it is a nonempty list of integers of at least `minimum`."""
     listed = check_type(value, list, where)
-    if not listed or not all(type(n) is int and least <= n < 2**31 for n in listed):
-        raise Error(f"{where} must be a list of integers, {least} or more")
+    if not listed or not all(type(n) is int and minimum <= n < 2**31 for n in listed):
+        raise Error(f"{where} must be a list of integers, {minimum} or more")
     return list(listed)
 
 

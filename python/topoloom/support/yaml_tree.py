@@ -45,13 +45,13 @@ class Value:
             raise Error(f"line {self.line}: expected a string")
         return self.content
 
-    def integer(self, least: int, most: int) -> int:
-        """Return an integer from `least` to `most`."""
+    def integer(self, minimum: int, maximum: int) -> int:
+        """Return an integer from `minimum` to `maximum`."""
         text = self.text()
         if not (is_number(text) and len(text) < 19):
             raise Error(f"line {self.line}: '{text[:40]}' is not an integer")
-        if not least <= int(text) <= most:
-            raise Error(f"line {self.line}: {text} is not from {least} to {most}")
+        if not minimum <= int(text) <= maximum:
+            raise Error(f"line {self.line}: {text} is not from {minimum} to {maximum}")
         return int(text)
 
     def boolean(self) -> bool:

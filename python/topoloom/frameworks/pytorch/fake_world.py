@@ -159,21 +159,21 @@ class _Extrapolation:
     def _add_collectives(self) -> None:
         represented: dict[Members, list[int]] = {}
         for call, counts in self._counts.items():
-            most, members = max(counts.values()), call.members
+            most_calls, members = max(counts.values()), call.members
             if members not in represented:
                 of = self.roles.representatives
                 represented[members] = sorted(
                     {of[one] for one in members if self.known[one]}
                 )
             for rank in represented[members]:
-                if counts[rank] != most:
+                if counts[rank] != most_calls:
                     self.trace.add_loss(
                         f"emulated ranks disagree: rank {rank} has "
-                        f"{counts[rank]} of {most} calls of {call.operation} with "
+                        f"{counts[rank]} of {most_calls} calls of {call.operation} with "
                         f"{call.bytes} bytes in a group of {len(members)}"
                     )
                     break
-            named = call.operation, members, call.bytes, most, max(call.root, 0)
+            named = call.operation, members, call.bytes, most_calls, max(call.root, 0)
             self.trace.add(*named)
 
     def _list_groups(
@@ -290,6 +290,6 @@ def _format_ranks(ranks: Sequence[int]) -> str:
     return f"{ranks[0]} and {more} others" if more else str(ranks[0])
 
 
-def _format_members(members: Members, most: int = 6) -> str:
-    more = ", ..." if len(members) > most else ""
-    return f"[{', '.join(map(str, members[:most]))}{more}]"
+def _format_members(members: Members, limit: int = 6) -> str:
+    more = ", ..." if len(members) > limit else ""
+    return f"[{', '.join(map(str, members[:limit]))}{more}]"

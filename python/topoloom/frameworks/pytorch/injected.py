@@ -238,7 +238,7 @@ def compile_identity() -> Any:
 
 
 def complete_allreduce(tensors: Any) -> tuple[Any, Any]:
-    """Complete an all-reduce of a fake world with the tensors that DDP reads.
+    """Complete an all-reduce of a fake world with a future that DDP can read.
 
     In PyTorch's backend ``fake``, the future of the work contains None, but DDP's C++
     hooks require a list of tensors. A future made in Python contains a Python object

@@ -86,7 +86,7 @@ def record(
     check_dynamic(names)
     if (
         len(names) > 1 or not is_mpi_known
-    ):  # Partly preloaded jobs hang, and another MPI crashes.
+    ):  # Partly preloaded jobs can hang; another MPI can crash.
         check_programs(names, compiler, library, is_mpi_known, _TORCH)
     check_hosts(words, [library])
     with notes_folder(folder, "record") as notes:

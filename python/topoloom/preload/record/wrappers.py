@@ -52,7 +52,7 @@ class Call(NamedTuple):
 def write_wrappers(table: str, mpi_header: str) -> str:
     """Generate the C file of all wrappers.
 
-    `table`: the text of ``calls.txt``. `mpi_header`: ``mpi.h`` after the preprocessor.
+    `table` is the text of ``calls.txt``, `mpi_header` the preprocessed ``mpi.h``.
     """
     declared = set(re.findall(r"\bPMPI_(\w+)\s*\(", mpi_header))
     parts = ['#include "record.h"\n']

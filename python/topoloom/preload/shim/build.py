@@ -96,7 +96,7 @@ def build_program(
     Raises
     ------
     topoloom.Error
-        As `build_shim`.
+        For the same reasons as `build_shim`.
     """
     source_folders = [find_shipped(folder) for folder in (f"mpi/{name}", *folders)]
     sources = _Sources(source_folders, libraries, headers, exclude)
@@ -109,7 +109,7 @@ def build_library_without_mpi(folder: str, name: str, compiler: Path) -> Path:
     Raises
     ------
     topoloom.Error
-        As `build_shim`.
+        For the same reasons as `build_shim`, except MPI.
     """
     sources = _Sources([find_shipped(folder)], [], []).files()
     options = [*_OPTIONS, *_LIBRARY_OPTIONS]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks whether programs are linked statically, and finds the MPI they link with."""
+"""Checks whether programs are linked statically, and finds their MPI libraries."""
 
 from __future__ import annotations
 

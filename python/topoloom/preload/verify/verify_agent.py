@@ -45,7 +45,7 @@ class VerifyAgent:
     mpicc
         Compiler of the program's MPI; default: ``mpicc`` next to the launcher.
     renumber
-        Renumber the ranks, so that each has its planned location with any start order.
+        Whether to renumber the ranks, so that each rank runs at its planned location.
     collectives
         Value of TOPOLOOM_COLLECTIVES with which libtopoloom-collective replaces the
         program's collectives; None: no replacement.
@@ -86,7 +86,7 @@ class VerifyAgent:
         self.required = renumber or collectives is not None
         if renumber:
             self.libraries.append(build_world(compiler))
-        if collectives is not None:  # below the library that renumbers the world
+        if collectives is not None:  # after the library that renumbers ranks
             self.libraries.append(build_collectives(compiler))
         self.reports: list[AffinityReport] = []
         self.read_error: str | None = None

@@ -25,7 +25,7 @@ class Counterpart(NamedTuple):
     """An algorithm of an MPI library and the schedule that sends the same messages."""
 
     algorithm: str  # name in the library
-    schedule: str  # with options; ``chain`` stands for all segment sizes
+    schedule: str  # with options; a plain ``chain`` matches any segment size
     #: Rank counts at which they match: powers of `base` (True), all others (False), or
     #: all (None).
     powers: bool | None = None
@@ -46,7 +46,7 @@ class MpiFunction(NamedTuple):
     #: Whether rules compare the bytes of all ranks instead of one rank's bytes.
     counts_all_ranks: bool
     algorithms: tuple[Counterpart, ...]
-    by_size: bool = True  # whether the algorithm can depend on the bytes
+    by_size: bool = True  # whether rules can depend on the message size
 
 
 class SizeRule(NamedTuple):
@@ -109,10 +109,12 @@ def _find_rank_ranges(
     open_range: RankRange | None = None
     for first, last, ranks in _split_rank_counts(request):
         call = request.call._replace(ranks=ranks)
-        known = [each for each in function.algorithms if _is_equivalent(each, call)]
-        if not known:
+        candidates = [
+            each for each in function.algorithms if _is_equivalent(each, call)
+        ]
+        if not candidates:
             continue
-        choices = _choose_by_size(request, function, call, known)
+        choices = _choose_by_size(request, function, call, candidates)
         if open_range is not None:
             if (open_range.last + 1, open_range.choices) == (first, choices):
                 first = open_range.first
@@ -153,16 +155,16 @@ def _choose_by_size(
     request: ExportRequest,
     function: MpiFunction,
     call: Call,
-    known: Sequence[Counterpart],
+    candidates: Sequence[Counterpart],
 ) -> list[SizeRule]:
     def best(size: int) -> str:
         sized = call._replace(bytes=size)
         names = [
-            name for each in known for name in _list_variants(each.schedule, sized)
+            name for each in candidates for name in _list_variants(each.schedule, sized)
         ]
         return rank_schedules(sized, request.model, request.slots, names)[0].name
 
-    algorithms = {each.schedule: each.algorithm for each in known}
+    algorithms = {each.schedule: each.algorithm for each in candidates}
     choices: list[SizeRule] = []
     if call.operation == "barrier" or not function.by_size:
         found = [(0, best(call.bytes))]

@@ -155,7 +155,7 @@ _MAX_BYTES = 2**31 - 1
 
 
 def write(*requests: ExportRequest) -> str:
-    """Write rules for all collectives; the requests determine their own."""
+    """Write rules for all collectives, with the fastest algorithms for the requests."""
     return write_choices(choose_algorithms(requests, TABLE, NAME))
 
 

@@ -35,7 +35,7 @@ def _list_radix_variants(
 
 
 def _list_power_variants(algorithm: str, schedule: str) -> tuple[Counterpart, ...]:
-    """Match only powers of the radix; at other rank counts MPICH sends more."""
+    """Match only powers of the radix; otherwise, MPICH sends more messages."""
     return tuple(
         Counterpart(f"{algorithm}(k={k})", f"{schedule}(radix={k})", True, k)
         for k in _RADICES
@@ -84,7 +84,7 @@ TABLE = {
 
 
 def write(*requests: ExportRequest) -> str:
-    """Write rules for all collectives; the requests determine their own."""
+    """Write rules for all collectives, with the fastest algorithms for the requests."""
     return write_choices(choose_algorithms(requests, TABLE, NAME))
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MPICH's default algorithm selection, with replaceable parts per collective.
 
-Names and thresholds are those of MPICH 4.0 and 5.0, without its rules for empty
-messages (R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective
-communication operations in MPICH", IJHPCA 2005).
+Names and thresholds are from MPICH 4.0 and 5.0, without the rules for empty messages
+(R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication
+operations in MPICH", IJHPCA 2005).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def make_size_rules(
 
 
 def make_rules(decided: Mapping[str, Decided]) -> dict[str, Rules]:
-    """Make the rules of all collectives; MPICH's defaults where `decided` has none."""
+    """Make the rules of all collectives; `decided` replaces MPICH's defaults."""
     both = {**_make_blocking_rules(), **_make_nonblocking_rules()}
     return {
         name: _insert_decisions(node, decided.get(name, ()))
@@ -272,9 +272,9 @@ def _make_all_gather_rules(prefix: str) -> Rules:
     }
 
 
-def _make_all_reduce_rules(prefix: str, most: int) -> Rules:
+def _make_all_reduce_rules(prefix: str, max_bytes: int) -> Rules:
     return _make_split_rules(
-        f"{prefix}recursive_doubling", f"{prefix}reduce_scatter_allgather", most
+        f"{prefix}recursive_doubling", f"{prefix}reduce_scatter_allgather", max_bytes
     )
 
 
@@ -284,13 +284,13 @@ def _make_reduce_rules(prefix: str) -> Rules:
     )
 
 
-def _make_split_rules(whole_vector: str, split_vector: str, most: int) -> Rules:
+def _make_split_rules(whole_vector: str, split_vector: str, max_bytes: int) -> Rules:
     """Split long vectors that have at least one element per rank."""
     long: Rules = {
         "is_op_built_in=yes": {"count<pow2": whole_vector, "count=any": split_vector},
         "is_op_built_in=no": whole_vector,
     }
-    return {f"avg_msg_size<={most}": whole_vector, "avg_msg_size=any": long}
+    return {f"avg_msg_size<={max_bytes}": whole_vector, "avg_msg_size=any": long}
 
 
 def _make_reduce_scatter_rules(prefix: str, equal: bool) -> _RuleTemplate:
@@ -309,12 +309,14 @@ def _make_reduce_scatter_rules(prefix: str, equal: bool) -> _RuleTemplate:
     }
 
 
-def _make_all_to_all_rules(prefix: str, straight: str, most: int) -> Rules:
+def _make_all_to_all_rules(prefix: str, straight: str, max_bytes: int) -> Rules:
     pairwise = f"{prefix}pairwise"
     straight = f"{prefix}{straight}"
     return {
         "comm_size<8": make_size_rules("avg_msg_size", [straight, pairwise], [32769]),
         "comm_size=any": make_size_rules(
-            "avg_msg_size", [f"{prefix}brucks", straight, pairwise], [most + 1, 32769]
+            "avg_msg_size",
+            [f"{prefix}brucks", straight, pairwise],
+            [max_bytes + 1, 32769],
         ),
     }

@@ -110,9 +110,9 @@ def _buffer_bytes(operation: str, ranks: int, each: int) -> tuple[int, int]:
     return each, each
 
 
-def _find_chunk_bytes(programs: list[RankProgram], whole: int) -> int:
+def _find_chunk_bytes(programs: list[RankProgram], buffer_bytes: int) -> int:
     """Return the bytes of the largest chunk that divides all transfers."""
-    chunk = whole
+    chunk = buffer_bytes
     for program in programs:
         for each in program.rounds:
             for message in each.messages():
@@ -134,7 +134,7 @@ class _Step:
     order: int  # index in its block
     needs: list[_Step]
     is_needed: bool = False
-    position: int = 0  # index in the file, which counts `nop` steps
+    position: int = 0  # index in the file, including `nop` steps
 
 
 class _ThreadBlocks:
@@ -142,11 +142,10 @@ class _ThreadBlocks:
 
     def __init__(self, chunk: int) -> None:
         self._chunk = chunk
-        self._numbers: dict[tuple[int, int], int] = {}  # by target and source
+        self._numbers: dict[tuple[int, int], int] = {}  # (target, source) -> block
         self._steps: list[list[_Step]] = []
-        self._waited: list[
-            dict[int, int]
-        ] = []  # by block: the last steps it has waited for
+        #: Per block: other block -> its last step that the block has waited for.
+        self._waited: list[dict[int, int]] = []
         self._writer: dict[tuple[str, int], _Step] = {}
         self._readers: dict[tuple[str, int], list[_Step]] = {}
 
@@ -269,7 +268,7 @@ def _list_chunks(place: Place, count: int) -> list[tuple[str, int]]:
 
 
 def _find_reduced_messages(each: Round) -> dict[PlacedMessage, Work]:
-    """Find messages that are used only by one reduction, with that reduction."""
+    """Map messages that only one reduction uses to this reduction."""
     return {
         message: work
         for message in each.receives

@@ -3,7 +3,7 @@
 
 A call uses the rules with the largest rank count up to its communicator size, and of
 these the rule with the largest size up to its message size. Algorithm 0 selects Open
-MPI's default. Numbers of functions and algorithms are those of Open MPI 4.1 and 5.0
+MPI's default. Numbers of functions and algorithms are from Open MPI 4.1 and 5.0
 (``ompi_info --param coll tuned --level 9``).
 """
 

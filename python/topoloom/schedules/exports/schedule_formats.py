@@ -18,7 +18,7 @@ from topoloom.support.nearest import find_by_name
 
 
 class ScheduleFormat(Protocol):
-    """An export module."""
+    """Interface of an export module."""
 
     NAME: str
     USE: str  # shell command that uses FILE
