@@ -132,7 +132,7 @@ class MegatronJob(Job):
         groups, only the one closest to the default is listed.
         """
         layouts: dict[tuple[View, ...], Layout] = {}
-        for order in sorted(permutations(AXES), key=_order_distance):
+        for order in sorted(permutations(AXES), key=_compute_order_distance):
             try:
                 layout = self.layout("-".join(order))
             except Error:
@@ -214,7 +214,9 @@ class MegatronJob(Job):
                 f"{self._release_text} requires because edp = {self._edp} differs from "
                 f"dp = {self.dp}"
             )
-        if self.pp > 1 and _pipeline_stride(attention) != _pipeline_stride(experts):
+        if self.pp > 1 and _compute_pipeline_stride(
+            attention
+        ) != _compute_pipeline_stride(experts):
             raise Error(
                 f"order '{name}' assigns different ranks to the attention and expert "
                 "parts of a pipeline stage; put pp last"
@@ -245,7 +247,7 @@ def make_megatron_job(
     return MegatronJob(**mesh, **experts, release=release)
 
 
-def _order_distance(order: tuple[str, ...]) -> tuple[int, int]:
+def _compute_order_distance(order: tuple[str, ...]) -> tuple[int, int]:
     """Count inversions relative to the default, of attention axes and of all axes."""
     pairs = [
         pair
@@ -255,7 +257,7 @@ def _order_distance(order: tuple[str, ...]) -> tuple[int, int]:
     return sum("ep" not in pair for pair in pairs), len(pairs)
 
 
-def _pipeline_stride(view: View) -> int:
+def _compute_pipeline_stride(view: View) -> int:
     """Return the rank distance between consecutive pipeline stages."""
     stride = 1
     for axis, size in view:

@@ -85,7 +85,7 @@ class PairCurve:
 
     @cached_property
     def _slowed_index(self) -> int:
-        steady, error = self.monotone_seconds, self._errors
+        steady, error = self.monotone_seconds, self._standard_errors
         excess = steady - SLOWED * steady[0]
         slowed = excess > ERRORS * np.hypot(error, SLOWED * error[0])
         most = self.node_bandwidth * float(steady[0]) / self.size
@@ -97,7 +97,7 @@ class PairCurve:
         return int(np.argmax(slowed)) if slowed.any() else len(slowed)
 
     @property
-    def _errors(self) -> Values:
+    def _standard_errors(self) -> Values:
         errors: Values = MEDIAN_ERROR * self.sigma / np.sqrt(self.samples)
         return errors
 

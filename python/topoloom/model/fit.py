@@ -234,7 +234,7 @@ def _find_best_maximum(
 ) -> list[tuple[float, NetworkModel]]:
     """Find the best maximum of lines per number of lines."""
 
-    def error(parts: list[Line]) -> float:
+    def compute_error(parts: list[Line]) -> float:
         largest = np.max([alpha + beta * x for alpha, beta in parts], axis=0)
         return float(np.sum((largest / t - 1) ** 2))
 
@@ -247,7 +247,7 @@ def _find_best_maximum(
             if all(np.isfinite(lines.error[run]) for run in pairwise((0, *inner, last)))
         ]
         if tried:
-            best = min(tried, key=error)
+            best = min(tried, key=compute_error)
             model = NetworkModel.largest([(*line, None) for line in best])
-            models.append((error(best), model))
+            models.append((compute_error(best), model))
     return models

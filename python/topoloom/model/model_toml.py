@@ -114,8 +114,8 @@ class ModelFile(NamedTuple):
             "date": self.date,
             **_make_model_document(self.model),
             LINKS: [
-                {"most_bytes": most, **dict(zip(_FACTORS, factors, strict=True))}
-                for *factors, most in self.model.link_factors
+                {"most_bytes": limit, **dict(zip(_FACTORS, factors, strict=True))}
+                for *factors, limit in self.model.link_factors
             ],
             **({INSIDE: _make_model_document(inside)} if inside else {}),
         }
@@ -124,8 +124,8 @@ class ModelFile(NamedTuple):
 def _make_model_document(model: NetworkModel) -> dict[str, Any]:
     def list_documents(lines: Sequence[Line]) -> list[dict[str, Any]]:
         return [
-            {"most_bytes": most, "alpha_s": alpha, "beta_s_per_byte": beta}
-            for alpha, beta, most in lines
+            {"most_bytes": limit, "alpha_s": alpha, "beta_s_per_byte": beta}
+            for alpha, beta, limit in lines
         ]
 
     costs = model.costs
@@ -182,8 +182,8 @@ def make_model_tables(file: ModelFile) -> dict[str, Any]:
     model = file.model
     about = {k: text for k in _ABOUT if (text := getattr(file, k))}
     links = [
-        _format_limit(most) | dict(zip(_FACTORS, factors, strict=True))
-        for *factors, most in model.link_factors
+        _format_limit(limit) | dict(zip(_FACTORS, factors, strict=True))
+        for *factors, limit in model.link_factors
     ]
     return {
         **about,
@@ -204,13 +204,13 @@ def _make_time_tables(model: NetworkModel) -> dict[str, Any]:
 
 def _make_line_tables(lines: Sequence[Line]) -> list[dict[str, Any]]:
     return [
-        _format_limit(most) | {"alpha": format_time(alpha), "beta": format_time(beta)}
-        for alpha, beta, most in lines
+        _format_limit(limit) | {"alpha": format_time(alpha), "beta": format_time(beta)}
+        for alpha, beta, limit in lines
     ]
 
 
-def _format_limit(most: int | None) -> dict[str, Any]:
-    return {} if most is None else {"most": f"{most} B"}
+def _format_limit(limit: int | None) -> dict[str, Any]:
+    return {} if limit is None else {"most": f"{limit} B"}
 
 
 def format_costs(costs: MessageCosts) -> dict[str, str]:

@@ -130,8 +130,8 @@ def plan(
             c_handle(comm),
             ctypes.c_longlong(count),
             ctypes.c_int(receivers),
-            _address(ranks),
-            _address(tasks),
+            _get_address(ranks),
+            _get_address(tasks),
             ctypes.byref(options),
             ctypes.byref(created),
         ),
@@ -215,7 +215,7 @@ class Plan:
             self._library,
             self._library.topoloom_exchange_start(
                 self._plan,
-                _address(memory),
+                _get_address(memory),
                 ctypes.c_int(size),
                 ctypes.c_longlong(self._capacity),
                 ctypes.byref(request),
@@ -278,9 +278,9 @@ class Plan:
         held = ctypes.c_longlong()
         status = self._library.topoloom_exchange_sized(
             self._plan,
-            _address(memory),
+            _get_address(memory),
             ctypes.c_longlong(memory.nbytes),
-            _address(byte_sizes),
+            _get_address(byte_sizes),
             ctypes.c_longlong(self._capacity),
             ctypes.byref(held),
         )
@@ -377,7 +377,7 @@ def _copy_array(values: Any, count: int, dtype: Any) -> NDArray[Any]:
     return np.array(values[:count], dtype)
 
 
-def _address(array: NDArray[Any]) -> ctypes.c_void_p:
+def _get_address(array: NDArray[Any]) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 

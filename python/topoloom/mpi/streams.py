@@ -97,7 +97,7 @@ class Stream:
         self._library = load_library(comm, build_streams, mpicc)
         self._received: list[NDArray[Any]] = []
         self._handle = handler or (lambda items: self._received.append(items.copy()))
-        self._callback = _HANDLER(self._deliver)
+        self._callback = _HANDLER(self._deliver_items)
         options = _OptionsStruct(
             bucket_bytes,
             memory_bytes,
@@ -140,7 +140,7 @@ class Stream:
         ValueError
             If the stream is closed; the same in all calls except `close`.
         """
-        self._open_stream()
+        self._get_open_stream()
         given = np.atleast_1d(np.asarray(items))
         are_numbers = given.dtype.kind in _NUMBERS and self._dtype.kind in _NUMBERS
         casting: Literal["same_kind", "safe"] = "same_kind" if are_numbers else "safe"
@@ -162,26 +162,26 @@ class Stream:
         targets = np.ascontiguousarray(
             np.broadcast_to(targets, given.shape), dtype=np.intc
         )
-        self._push(given, targets)
+        self._push_arrays(given, targets)
 
     def pull(self) -> NDArray[Any]:
         """Return the items since the last call, without blocking; shape ``(n,)``."""
         self.progress()
-        return self._take_received()
+        return self._pop_received_items()
 
     def flush(self) -> None:
         """Send all buckets, even if they are not full."""
-        self._check_status(self._library.topoloom_stream_flush(self._open_stream()))
+        self._check_status(self._library.topoloom_stream_flush(self._get_open_stream()))
 
     def done(self) -> None:
         """End the pushes of this rank in the phase; handlers can still push."""
-        self._check_status(self._library.topoloom_stream_done(self._open_stream()))
+        self._check_status(self._library.topoloom_stream_done(self._get_open_stream()))
 
     def progress(self) -> bool:
         """Make progress; return True if the phase has ended since the last call."""
         ended = ctypes.c_int()
         call = self._library.topoloom_stream_progress
-        self._check_status(call(self._open_stream(), ctypes.byref(ended)))
+        self._check_status(call(self._get_open_stream(), ctypes.byref(ended)))
         return ended.value != 0
 
     def wait(self) -> NDArray[Any]:
@@ -189,15 +189,15 @@ class Stream:
 
         Raises the exception of a handler; call `wait` again for the remaining items.
         """
-        self._check_status(self._library.topoloom_stream_wait(self._open_stream()))
-        return self._take_received()
+        self._check_status(self._library.topoloom_stream_wait(self._get_open_stream()))
+        return self._pop_received_items()
 
     def settings(self) -> tuple[int, int, float]:
         """Return dimensions, bucket bytes and flush seconds of the next phase."""
         dimensions, size, timeout = ctypes.c_int(), ctypes.c_int(), ctypes.c_double()
         self._check_status(
             self._library.topoloom_stream_get_settings(
-                self._open_stream(),
+                self._get_open_stream(),
                 ctypes.byref(dimensions),
                 ctypes.byref(size),
                 ctypes.byref(timeout),
@@ -229,18 +229,18 @@ class Stream:
             self._check_status(call(ctypes.byref(self._stream)))
             _open_streams.discard(self)
 
-    def _open_stream(self) -> ctypes.c_void_p:
+    def _get_open_stream(self) -> ctypes.c_void_p:
         if not self._stream:
             raise ValueError("the stream is closed")
         return self._stream
 
-    def _push(self, items: NDArray[Any], ranks: NDArray[np.intc]) -> None:
+    def _push_arrays(self, items: NDArray[Any], ranks: NDArray[np.intc]) -> None:
         """Push all items, even if a handler fails; then raise its exception."""
         begin, failure = 0, None
         while begin < items.size:
             pushed = ctypes.c_longlong()
             status = self._library.topoloom_stream_push_many(
-                self._open_stream(),
+                self._get_open_stream(),
                 ctypes.c_void_p(items[begin:].ctypes.data),
                 ctypes.c_void_p(ranks[begin:].ctypes.data),
                 ctypes.c_longlong(items.size - begin),
@@ -256,7 +256,7 @@ class Stream:
         if failure is not None:
             raise failure
 
-    def _deliver(self, context: int | None, items: int, count: int) -> int:
+    def _deliver_items(self, context: int | None, items: int, count: int) -> int:
         memory = (ctypes.c_char * (count * self._dtype.itemsize)).from_address(items)
         array: NDArray[Any] = np.frombuffer(memoryview(memory), self._dtype)
         array.flags.writeable = False
@@ -267,7 +267,7 @@ class Stream:
             return ~count
         return count
 
-    def _take_received(self) -> NDArray[Any]:
+    def _pop_received_items(self) -> NDArray[Any]:
         received, self._received = self._received, []
         return np.concatenate(received) if received else np.empty(0, self._dtype)
 

@@ -33,7 +33,7 @@ class Partners(NamedTuple):
 
 def plan_rounds(group: Communicator) -> list[list[Partners]]:
     """List all ranks' partners per round; in the first, each rank sends to itself."""
-    size = _group_size(group)
+    size = _compute_group_size(group)
     groups = [
         ranks[first : first + size]
         for ranks in group.nodes
@@ -41,7 +41,7 @@ def plan_rounds(group: Communicator) -> list[list[Partners]]:
     ]
     count = len(groups)
     found = []
-    for step in _quadratic_steps(count):
+    for step in _yield_quadratic_steps(count):
         for delta in range(size):
             partners = [Partners(0, 0)] * group.ranks
             for number, ranks in enumerate(groups):
@@ -73,12 +73,12 @@ def find_relays(group: Communicator, source: Ints, target: Ints) -> Ints:
     return np.where((node[source] == node[target]) | (via < 0), source, via)
 
 
-def _group_size(group: Communicator) -> int:
+def _compute_group_size(group: Communicator) -> int:
     sizes = [len(ranks) for ranks in group.nodes]
     return max(sizes) if len(sizes) == 1 else gcd(GROUP, *sizes)
 
 
-def _quadratic_steps(count: int) -> Iterator[int]:
+def _yield_quadratic_steps(count: int) -> Iterator[int]:
     """Yield the numbers below `count` in the order of triangular numbers modulo 2^k."""
     power = 1 << (count - 1).bit_length()
     step = 0

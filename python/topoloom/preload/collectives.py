@@ -47,7 +47,7 @@ def build_collectives(compiler: Path) -> Path:
         compiler,
         folders=["mpi/preload", *_FOLDERS],
         libraries=[need_core_library()],
-        headers=_core_headers(),
+        headers=_list_core_headers(),
     )
 
 
@@ -64,12 +64,12 @@ def build_measurement(compiler: Path) -> Path:
         compiler,
         folders=["mpi/collective", *_FOLDERS],
         libraries=[need_core_library()],
-        headers=_core_headers(),
+        headers=_list_core_headers(),
         exclude=["process_map/init_hook.c"],
     )
 
 
-def _core_headers() -> list[Path]:
+def _list_core_headers() -> list[Path]:
     capi = find_shipped("core/topoloom/capi")
     return [capi / name for name in ("topoloom.h", "topoloom_schedules.h")]
 

@@ -68,7 +68,7 @@ def simulate(
     for phase in rounds:
         took = 0.0
         for times, sent in phase:
-            report = _offset_progress(done, count, progress)
+            report = _make_offset_progress(done, count, progress)
             measure = _simulate_messages(machine, wiring, switch, nodes, sent, report)
             done += measure.packets
             progress(done, count)
@@ -129,7 +129,7 @@ def simulate_graph(
         nodes,
         operations,
         settings=switch.settings(wiring.classes, largest),
-        progress=_offset_progress(0, count, progress),
+        progress=_make_offset_progress(0, count, progress),
     )
     return _make_result(
         wiring, [float(measure.seconds)], np.asarray(measure.busy_seconds)
@@ -221,7 +221,7 @@ def _simulate_messages(
     )
 
 
-def _offset_progress(
+def _make_offset_progress(
     before: int, count: int, progress: ReportProgress
 ) -> Callable[[int], object]:
     """Make a callback that adds the packets of earlier rounds."""

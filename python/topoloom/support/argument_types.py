@@ -45,7 +45,7 @@ def add_type_checks(function: Any, module: str) -> Any:
 
 
 @functools.cache
-def _evaluate(text: str, module: str) -> Any:
+def _evaluate_annotation(text: str, module: str) -> Any:
     import sys
 
     return eval(text, dict(vars(sys.modules[module])))
@@ -53,7 +53,7 @@ def _evaluate(text: str, module: str) -> Any:
 
 def _resolve_annotation(annotation: Any, names: dict[str, Any]) -> Any:
     if isinstance(annotation, str):
-        return _evaluate(annotation, names["__name__"])
+        return _evaluate_annotation(annotation, names["__name__"])
     return annotation
 
 
@@ -130,14 +130,14 @@ def _describe_field_mismatch(name: str, value: Any, hint: Any) -> str:
         )
     if not isinstance(value, wanted):
         return _describe_type_error(name, value, hint)
-    for field, kind in _fields(wanted).items():
+    for field, kind in _get_field_types(wanted).items():
         if error := _describe_mismatch(f"{name}.{field}", getattr(value, field), kind):
             return error
     return ""
 
 
 @functools.cache
-def _fields(kind: type) -> dict[str, Any]:
+def _get_field_types(kind: type) -> dict[str, Any]:
     """Map the field names of a named tuple or a data class to their annotations."""
     if dataclasses.is_dataclass(kind):
         named = {one.name: one.type for one in dataclasses.fields(kind)}
@@ -150,7 +150,7 @@ def _fields(kind: type) -> dict[str, Any]:
         name: getattr(hint, "__forward_arg__", hint) for name, hint in named.items()
     }
     return {
-        name: _evaluate(text, module) if isinstance(text, str) else text
+        name: _evaluate_annotation(text, module) if isinstance(text, str) else text
         for name, text in texts.items()
     }
 

@@ -65,7 +65,8 @@ class _Extrapolation:
         for one in notes:
             self._emulated_ranks[one.rank] = self._read_events(one)
         activities = {
-            rank: self._summarize(one) for rank, one in self._emulated_ranks.items()
+            rank: self._make_rank_activity(one)
+            for rank, one in self._emulated_ranks.items()
         }
         self.roles = Roles(self.axes, self.world, activities)
         self.known = [True] * self.world
@@ -120,7 +121,7 @@ class _Extrapolation:
             members = tuple(profile.communicators[number].tolist())
             yield _Call(OPERATIONS[operation], members, root, size), calls
 
-    def _summarize(self, emulated: _EmulatedRank) -> RankActivity:
+    def _make_rank_activity(self, emulated: _EmulatedRank) -> RankActivity:
         axis = self.axes.find_axis
         calls = Counter[Hashable]()
         for call, count in emulated.collectives.items():
@@ -169,8 +170,8 @@ class _Extrapolation:
                 if counts[rank] != most_calls:
                     self.trace.add_loss(
                         f"emulated ranks disagree: rank {rank} has "
-                        f"{counts[rank]} of {most_calls} calls of {call.operation} with "
-                        f"{call.bytes} bytes in a group of {len(members)}"
+                        f"{counts[rank]} of {most_calls} calls of {call.operation} "
+                        f"with {call.bytes} bytes in a group of {len(members)}"
                     )
                     break
             named = call.operation, members, call.bytes, most_calls, max(call.root, 0)

@@ -156,12 +156,14 @@ class Roles:
         A group in which no emulated rank has the index of the first such rank.
     """
 
-    def __init__(self, axes: Axes, world: int, did: Mapping[int, RankActivity]) -> None:
-        self._axes, self._did = axes, did
-        self._played = sorted(did)
+    def __init__(
+        self, axes: Axes, world: int, activities: Mapping[int, RankActivity]
+    ) -> None:
+        self._axes, self._activities = axes, activities
+        self._emulated = sorted(activities)
         self._rings: dict[tuple[int, int], bool] = {}
         self._sent_along = {
-            one.axis for each in did.values() for one in each.messages
+            one.axis for each in activities.values() for one in each.messages
         } - {axes.whole}
         self._role_axes = self._choose_role_axes()
         self.representatives: list[int] = []
@@ -173,7 +175,9 @@ class Roles:
         """Return whether the messages of an emulated rank wrap around its groups."""
         at = rank, axis
         if at not in self._rings:
-            self._rings[at] = self._did[rank].is_ring(axis, self._axes.size(axis))
+            self._rings[at] = self._activities[rank].is_ring(
+                axis, self._axes.size(axis)
+            )
         return self._rings[at]
 
     def _make_role_key(self, rank: int) -> Key:
@@ -200,12 +204,14 @@ class Roles:
     def _find_conflicts(self, chosen: Sequence[int]) -> list[list[int]]:
         """List groups of emulated ranks with equal indices but different calls."""
         same: dict[Key, list[int]] = defaultdict(list)
-        for rank in self._played:
+        for rank in self._emulated:
             same[tuple(self._axes.places(axis, rank) for axis in chosen)].append(rank)
         return [
             ranks
             for ranks in same.values()
-            if any(self._did[rank] != self._did[ranks[0]] for rank in ranks)
+            if any(
+                self._activities[rank] != self._activities[ranks[0]] for rank in ranks
+            )
         ]
 
     def _has_different_places(self, axis: int, among: Sequence[Sequence[int]]) -> bool:
@@ -216,14 +222,14 @@ class Roles:
 
     def _assign_representatives(self, world: int) -> None:
         by_key: dict[Key, list[int]] = defaultdict(list)
-        for rank in self._played:
+        for rank in self._emulated:
             by_key[self._make_role_key(rank)].append(rank)
         found: dict[Key, tuple[list[int], bool]] = {
             key: (ranks, True) for key, ranks in by_key.items()
         }
         first: dict[Key, int] = {}
         for rank in range(world):
-            if rank in self._did:
+            if rank in self._activities:
                 self.representatives.append(rank)
                 continue
             key = self._make_role_key(rank)
@@ -248,31 +254,33 @@ class Roles:
         for other, ranks in by_key.items():
             fits, is_known, apart, after = True, True, 0, 0
             unlike = 0
-            for axis, own, played in zip(self._role_axes, key, other, strict=True):
-                if own == played:
+            for axis, own, emulated in zip(self._role_axes, key, other, strict=True):
+                if own == emulated:
                     continue
                 unlike += 1
-                fit = self._can_represent(axis, own, played, ranks[0])
+                fit = self._can_represent(axis, own, emulated, ranks[0])
                 fits &= fit
                 is_known &= fit and self._axes.size(axis) > 2
-                if own and played:
-                    apart += abs(own[0] - played[0])
-                    after += own[0] < played[0]
+                if own and emulated:
+                    apart += abs(own[0] - emulated[0])
+                    after += own[0] < emulated[0]
             rank = (not fits, unlike, apart, after)
             if best is None or rank < best[0]:
                 best = rank, ranks, is_known
         assert best is not None
         return best[1:]
 
-    def _can_represent(self, axis: int, own: Places, played: Places, rank: int) -> bool:
+    def _can_represent(
+        self, axis: int, own: Places, emulated: Places, rank: int
+    ) -> bool:
         """Return whether an emulated rank can represent a rank at another index."""
-        if axis not in self._sent_along or len(own) != 1 or len(played) != 1:
+        if axis not in self._sent_along or len(own) != 1 or len(emulated) != 1:
             return False
         if self.is_ring(rank, axis):
             return True
-        did, size = self._did[rank], self._axes.size(axis)
-        return did.is_pipeline(axis) and all(
+        activity, size = self._activities[rank], self._axes.size(axis)
+        return activity.is_pipeline(axis) and all(
             0 <= one.other - one.own + own[0] < size
-            for one in did.messages
+            for one in activity.messages
             if one.axis == axis
         )

@@ -76,15 +76,19 @@ def check_programs(
     they would hang. `advice` is appended to the message for programs without MPI.
     """
     check_dynamic(names)
-    ours = find_linked_mpi(str(library))
+    expected_libraries = find_linked_mpi(str(library))
     seen = False
     for name in names:
-        theirs = find_linked_mpi(name)
-        seen |= bool(theirs)
-        if theirs and ours and not theirs & ours:
+        program_libraries = find_linked_mpi(name)
+        seen |= bool(program_libraries)
+        if (
+            program_libraries
+            and expected_libraries
+            and not program_libraries & expected_libraries
+        ):
             raise Error(
-                f"{name} is linked with {min(theirs)}, but {compiler} belongs to "
-                "another MPI; name the program's compiler with --mpicc"
+                f"{name} is linked with {min(program_libraries)}, but {compiler} "
+                "belongs to another MPI; name the program's compiler with --mpicc"
             )
     if not seen and not is_mpi_known:
         raise Error(

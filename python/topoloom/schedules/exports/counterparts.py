@@ -157,7 +157,7 @@ def _choose_by_size(
     call: Call,
     candidates: Sequence[Counterpart],
 ) -> list[SizeRule]:
-    def best(size: int) -> str:
+    def find_best(size: int) -> str:
         sized = call._replace(bytes=size)
         names = [
             name for each in candidates for name in _list_variants(each.schedule, sized)
@@ -167,9 +167,9 @@ def _choose_by_size(
     algorithms = {each.schedule: each.algorithm for each in candidates}
     choices: list[SizeRule] = []
     if call.operation == "barrier" or not function.by_size:
-        found = [(0, best(call.bytes))]
+        found = [(0, find_best(call.bytes))]
     else:
-        found = find_changes(best, MAX_BYTES)
+        found = find_changes(find_best, MAX_BYTES)
     for first, schedule in found:
         chain = re.fullmatch(r"chain\(segment=([0-9]+)\)", schedule)
         name, segment = ("chain", int(chain[1])) if chain else (schedule, 0)

@@ -58,7 +58,7 @@ def write(*requests: ExportRequest) -> str:
         raise Error(f"MSCCL has no {operation}; it has {', '.join(_COLLECTIVES)}")
     programs = list_rounds(request.schedule)
     each = request.call.bytes
-    inputs, outputs = _buffer_bytes(operation, ranks, each)
+    inputs, outputs = _compute_buffer_bytes(operation, ranks, each)
     chunk = _find_chunk_bytes(programs, gcd(inputs, outputs))
     if max(inputs, outputs) > _MAX_CHUNKS * chunk:
         raise Error(
@@ -99,7 +99,7 @@ def write(*requests: ExportRequest) -> str:
     return ElementTree.tostring(algo, encoding="unicode") + "\n"
 
 
-def _buffer_bytes(operation: str, ranks: int, each: int) -> tuple[int, int]:
+def _compute_buffer_bytes(operation: str, ranks: int, each: int) -> tuple[int, int]:
     """Return the bytes of a rank's input buffer and output buffer."""
     if operation == "all-gather":
         return each, each * ranks
