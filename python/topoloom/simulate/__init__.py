@@ -19,7 +19,7 @@ from topoloom.support.nearest import unknown_name
 #: name -> summary
 SIMULATORS = {
     "simgrid": "SMPI of SimGrid: messages are flows that share links fairly",
-    "switches": "our own: packets wait in buffers of switches",
+    "switches": "built-in: packets wait in switch buffers",
 }
 
 
