@@ -59,7 +59,9 @@ def relax_congestion(
     some = Placement(allocation, allocation.slots[: graph.rank_count])
     judged = judge(graph, allocation, some)
     if judged.minimal_share is not None:
-        raise Error("the linear relaxation does not support routes that depend on load")
+        raise Error(
+            "the linear relaxation does not support routes that depend on the load"
+        )
     links = allocation.machine.link_count
     if graph.total_bytes == 0 or len(allocation.nodes) == 1 or links == 0:
         return Relaxation(0.0, some, judged.congestion_max)  # no inter-node bytes

@@ -55,7 +55,7 @@ def _load_probed_costs(path: Path) -> NDArray[np.float64]:
         with np.load(samples, allow_pickle=False) as file:
             costs = np.asarray(file["costs"], np.float64)
     except _BROKEN as error:
-        raise Error(f"{samples}: not the samples of a probe ({error})") from None
+        raise Error(f"{samples}: not samples of a probe ({error})") from None
     if costs.ndim != 2 or costs.shape[0] != costs.shape[1] or not len(costs):
         raise Error(
             f"{samples}: costs must be a matrix of ranks; probe the machine again"

@@ -239,7 +239,7 @@ def test_a_folder_with_a_space_works_and_a_cache_with_one_is_refused(
         assert pairs(profile.point_to_point()) == RING
     monkeypatch.setenv("XDG_CACHE_HOME", str(spaced))
     command = OPEN_MPI_4.command(3, program, "atexit")
-    with pytest.raises(Error, match=r"a b:c/topoloom', which has a space or a colon"):
+    with pytest.raises(Error, match=r"a b:c/topoloom' contains a space or a colon"):
         record(command, folder=tmp_path)
 
 

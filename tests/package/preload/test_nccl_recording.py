@@ -186,7 +186,7 @@ def test_another_plugin_for_nccl_is_replaced_and_named(
 def test_errors_of_the_verb_are_one_line(program: Path, tmp_path: Path) -> None:
     script = Script(((0, 1),), (ALL,))
     output = record(program, tmp_path, script, CC="no-such-compiler")
-    assert output.startswith("2\ntopoloom: no C compiler (CC names 'no-such-compiler'")
+    assert output.startswith("2\ntopoloom: no C compiler ('no-such-compiler' of CC")
     output = record(Path("true"), tmp_path, script)
     assert output.startswith(
         "1\ntopoloom: nothing was recorded (exit status 0): no pro"

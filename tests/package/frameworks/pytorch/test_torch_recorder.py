@@ -247,7 +247,7 @@ def test_counts_outlive_a_failed_write(
     assert done.status
     assert "2 ranks are not a multiple of 8 GPUs per node" in done.err
     [kept] = Path().glob("topoloom-torch-*")
-    assert f"is kept in {kept.absolute()}: in Python, topoloom.frameworks" in done.err
+    assert f"are in {kept.absolute()}: in Python, topoloom.frameworks" in done.err
     read_recording(kept).profile().save("p.npz")
     assert calls() == {("allreduce", (0, 1), -1, 40): 1}
 
