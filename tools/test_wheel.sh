@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs the newest wheel of dist/ in an empty environment, and runs the journeys there. Those under slurm/ need a cluster.
+# Installs the newest wheel of dist/ in an empty environment, and runs the journeys there, except slurm/, which requires a cluster.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

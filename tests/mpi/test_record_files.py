@@ -112,13 +112,13 @@ def test_a_program_that_sends_nothing_has_an_empty_graph(tmp_path: Path) -> None
     [
         (b"", "not a recording"),
         (b"PK\3\4" + bytes(100), "not a recording"),
-        (HEAD.replace(b"1", b"2"), "version '2', this topoloom reads 1"),
-        (HEAD, "cut off"),
+        (HEAD.replace(b"1", b"2"), "version '2', but this topoloom reads version 1"),
+        (HEAD, "truncated"),
         (HEAD + bytes(96), "damaged at byte 32"),
         (HEAD + np.array(block(0, []), dtype=">i8").tobytes(), "other byte order"),
         (
             HEAD + np.array(block(0, [[0] * 5]), dtype=np.int64).tobytes()[:-8],
-            "cut off",
+            "truncated",
         ),
         (HEAD + np.array(block(3, []), dtype=np.int64).tobytes(), "damaged"),
         (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Training frameworks: their process groups and rank orders, and models' traffic."""
+"""Training frameworks: process groups, rank orders, and the traffic of models."""
 
 from topoloom.support.public_names import attach
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models from files of measured times, and predictions of models."""
+"""Fits models to files of measured times, and predicts times with models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from topoloom.support.files import prefix_errors
 
 @dataclass(frozen=True)
 class FittedModel:
-    """A model that was fitted to a file, and its errors."""
+    """A model fitted to a file, and its errors."""
 
     file: ModelFile
     fit: Fit
@@ -43,7 +43,7 @@ class FittedModel:
 
 @dataclass(frozen=True)
 class MessageTime:
-    """Seconds of a message, until its arrival, and of CPUs at both ends."""
+    """Seconds until a message arrives, and CPU seconds of sender and receiver."""
 
     bytes: int
     seconds: float
@@ -54,7 +54,7 @@ class MessageTime:
 def fit_file(
     pings: str | Path, *, round_trip: bool = False, split: int | None = None
 ) -> FittedModel:
-    """Fit a model to sizes and times; with `split` as by `fit_split`."""
+    """Fit a model to sizes and times; with `split`, by `fit_split`."""
     path = Path(pings)
     sizes, times = read_pings(path)
     one_way = times / 2 if round_trip else times
@@ -71,9 +71,9 @@ def fit_file(
 def load_pair_curves(
     pairs: str | Path, size: int, *, round_trip: bool = False
 ) -> PairCurves:
-    """Read times of pairs that exchange messages of `size` bytes at once.
+    """Read times of pairs that exchange messages of `size` bytes concurrently.
 
-    The result has a curve per pattern of the file, or one without a name.
+    The result has one curve per pattern in the file, or a single unnamed curve.
     """
     check_int64("the size", size, 1)
     counts, times, runs, patterns = read_pairs(pairs)
@@ -91,7 +91,7 @@ def load_pair_curves(
 def predict_times(
     model: NetworkModel, sizes: Sequence[int], processes: int = 1
 ) -> list[MessageTime]:
-    """Predict times of messages that `processes` of a node send at once."""
+    """Predict times of messages that `processes` of a node send concurrently."""
     check_int64("the number of processes", processes, 1)
     times = []
     for size in dict.fromkeys(sizes):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``python -m topoloom.mpi.library_path MPICC`` prints the path of libtopoloom-mpi.
 
-For job scripts that preload it on nodes without click and rich.
+Job scripts use this path to preload the library on nodes without click and rich.
 """
 
 from __future__ import annotations

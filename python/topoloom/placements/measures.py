@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The measures of a placement: their keys, titles, units and direction.
+"""Table of the measures of a placement: keys, titles, units and direction.
 
-JSON, tables, figures and the HTML page use this table, in this order.
+JSON, tables, figures and the HTML page list measures in this order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from topoloom.support.units import (
 
 
 class Unit(Enum):
-    """The unit of a measure."""
+    """Unit of a measure."""
 
     SECONDS = "seconds"
     BYTES = "bytes"
@@ -34,22 +34,22 @@ class Unit(Enum):
 
 
 class Measure(NamedTuple):
-    """One measure of a placement."""
+    """Description of a measure of placements."""
 
-    name: str  # its key in JSON
+    name: str  # key in JSON
     title: str
     unit: Unit
     meaning: str
-    is_cost: bool = True  # less is better; otherwise no measure of quality
+    is_cost: bool = True  # whether less is better; otherwise neutral
 
     @property
     def heading(self) -> str:
-        """The title, broken into the lines of a narrow column."""
+        """Title with line breaks for a narrow column."""
         return column_heading(self.title)
 
 
 def column_heading(title: str) -> str:
-    """Break a title into the lines of a narrow column."""
+    """Insert line breaks into a title for a narrow column."""
     return textwrap.fill(title, 12, break_on_hyphens=False)
 
 
@@ -125,9 +125,9 @@ MEASURES = {
 
 
 def measure_values(judgement: Judgement, shared: bool = False) -> dict[str, float]:
-    """Collect the measures of a judgement by name.
+    """Collect the values of a judgement by measure.
 
-    The slot load is included for shared slots, the minimal share for adaptive routing.
+    Slot load is included if ranks share slots, minimal share for adaptive routing.
     """
     values = {
         name: getattr(judgement, name)
@@ -140,7 +140,7 @@ def measure_values(judgement: Judgement, shared: bool = False) -> dict[str, floa
 def measure_title(name: str, machine: Machine | None = None) -> str:
     """Return the title of a measure on a machine.
 
-    Weighted hops are called distances. If nodes are GPUs, messages leave hosts.
+    The title says distance for weighted hops, and host for nodes that are GPUs.
     """
     if name == "hops_per_byte" and machine and not machine.distances_are_hops:
         return "distance per byte"
@@ -161,7 +161,7 @@ def measure_text(name: str, value: float, machine: Machine) -> str:
     if unit is Unit.BYTES:
         return format_bytes(value)
     if unit is Unit.LINK_BYTES:
-        return _counted_bytes(value)
+        return _format_plain_bytes(value)
     if unit is Unit.HOPS:
         return counted_hops(value)
     return format_count(value)
@@ -170,7 +170,7 @@ def measure_text(name: str, value: float, machine: Machine) -> str:
 def measure_texts(
     values: Mapping[str, float], machine: Machine | None = None
 ) -> dict[str, str]:
-    """Map the titles of measures to their values, most of them without a unit."""
+    """Map the titles of measures to formatted values."""
     return {
         measure_title(name, machine): format_seconds(value)
         if name == "predicted_seconds"
@@ -180,13 +180,13 @@ def measure_texts(
 
 
 def congestion_text(value: float, machine: Machine) -> str:
-    """Format the congestion: a time, or bytes without bandwidths."""
+    """Format congestion: seconds, or bytes if the machine has no bandwidths."""
     if machine.has_bandwidths:
         return format_seconds(value)
-    return _counted_bytes(value)
+    return _format_plain_bytes(value)
 
 
-def _counted_bytes(value: float) -> str:
+def _format_plain_bytes(value: float) -> str:
     return f"{format_count(value if value < 1000 else round(value))} B"
 
 

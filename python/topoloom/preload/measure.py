@@ -13,12 +13,12 @@ from topoloom.preload.shim import find_compiler, find_launcher
 from topoloom.support.child_processes import find_reason, run_child
 from topoloom.support.files import shared_directory, write_text
 
-#: Name of MPI's own collective among schedules.
+#: Pseudo-schedule that selects the MPI library's own collective.
 MPI_OWN = "mpi"
 
 
 class TimingRequest(NamedTuple):
-    """An operation to time, with its sizes and schedules, or `MPI_OWN`."""
+    """A collective to time with several sizes and schedules, or `MPI_OWN`."""
 
     operation: str
     ranks: int
@@ -27,11 +27,11 @@ class TimingRequest(NamedTuple):
 
 
 class TimingResult(NamedTuple):
-    """Measured times."""
+    """Measured times of all cases."""
 
-    #: Seconds of each case; if interrupted, those of complete rounds.
+    #: Seconds by case and round; if interrupted, only complete rounds.
     samples: list[list[float]]
-    traces: str  # text of the traces; empty if interrupted
+    traces: str  # recorded call traces; empty if interrupted
     interrupted: bool = False
 
 
@@ -42,14 +42,14 @@ def time_cases(
     mpicc: str | None = None,
     traced: bool = False,
 ) -> TimingResult:
-    """Run all cases in one job, in `repeats` rounds of one call each.
+    """Run all cases in one job, in `repeats` rounds of one call per case.
 
-    A sample is the time from the common start of all ranks to the end of the last one.
-    With `traced`, schedules are traced once at the first size, after the measurement.
-    Ctrl-C ends the measurement; complete rounds are returned if there are any.
+    A sample is the time from the common start of all ranks to the end of the last rank.
+    If `traced`, each schedule is also traced once at the first size, after the
+    measurement. Ctrl-C ends the measurement and returns the complete rounds, if any.
 
-    Raises `topoloom.Error` if the launcher or its compiler is missing or fails, starts
-    a different number of ranks, or a schedule cannot be run.
+    Raises `topoloom.Error` if the launcher or compiler is missing or fails, the number
+    of ranks is wrong, or a schedule cannot run.
     """
     words = list(launcher)
     if not words:
@@ -59,7 +59,8 @@ def time_cases(
     with shared_directory("measure") as directory:
         folder = Path(directory)
         write_text(
-            folder / "cases", _format_job(request, repeats, folder if traced else None)
+            folder / "cases",
+            _format_cases(request, repeats, folder if traced else None),
         )
         try:
             done = run_child([*words, str(program), str(folder)])
@@ -80,7 +81,7 @@ def time_cases(
         return TimingResult(samples, trace.read_text() if trace.exists() else "")
 
 
-def _format_job(request: TimingRequest, repeats: int, trace_in: Path | None) -> str:
+def _format_cases(request: TimingRequest, repeats: int, trace_in: Path | None) -> str:
     ways = list(dict.fromkeys(schedule for _, schedule in request.cases))
     lines = [
         f"operation {request.operation}",
@@ -91,8 +92,8 @@ def _format_job(request: TimingRequest, repeats: int, trace_in: Path | None) -> 
     if trace_in is not None:
         if ";" in str(trace_in) or "(" in str(trace_in):
             raise Error(
-                f"'{trace_in.parent}' has a semicolon or a parenthesis; trace calls "
-                "from another folder"
+                f"'{trace_in.parent}' contains a semicolon or a parenthesis; trace "
+                "calls from another folder"
             )
         lines.append(f"trace {trace_in / 'trace'}")
     lines += [f"way {way}" for way in ways]
@@ -101,12 +102,12 @@ def _format_job(request: TimingRequest, repeats: int, trace_in: Path | None) -> 
 
 
 def _parse_samples(file: Path, cases: int) -> tuple[list[list[float]], str]:
-    """Read the samples so far, and the last line."""
+    """Return the samples in the file and the last complete line."""
     lines = file.read_text().splitlines(keepends=True) if file.exists() else []
     found: list[list[float]] = [[] for _ in range(cases)]
     last = ""
     for line in lines:
-        if not line.endswith("\n"):  # cut off
+        if not line.endswith("\n"):  # truncated
             break
         last = line.rstrip("\n")
         kind, _, rest = last.partition(" ")
@@ -119,7 +120,7 @@ def _parse_samples(file: Path, cases: int) -> tuple[list[list[float]], str]:
 
 
 def _drop_incomplete(samples: list[list[float]]) -> list[list[float]]:
-    """Keep the rounds that all cases have completed."""
+    """Drop rounds that are not complete for all cases."""
     count = min(map(len, samples))
     return [each[:count] for each in samples]
 
@@ -128,7 +129,7 @@ def _read_samples(file: Path, cases: int, launcher: str) -> list[list[float]]:
     found, last = _parse_samples(file, cases)
     if last != "end":
         raise Error(
-            f"'{launcher}' has not run the measurement to its end; its rank 0 must see "
-            "the working directory, and its MPI be that of the compiler (--mpicc)"
+            f"'{launcher}' did not complete the measurement; its rank 0 must see the "
+            "working directory, and its MPI must match the compiler (--mpicc)"
         )
     return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collective schedules: their choice, costs, contention, and the order of ranks."""
+"""Collective schedules: choice, costs, contention and rank order."""
 
 from topoloom.support.public_names import attach
 

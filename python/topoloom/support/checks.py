@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks of numbers from users."""
+"""Range checks of integers."""
 
 from __future__ import annotations
 
 from topoloom._core import Error
 
 
-def check_int64(what: str, number: int, least: int) -> None:
-    """Refuse a number below `least`, or of more than 63 bits."""
-    if number < least:
-        raise Error(f"{what} must be {least} or more, not {number}")
+def check_int64(name: str, number: int, minimum: int) -> None:
+    """Raise `topoloom.Error` unless ``minimum <= number < 2**63``."""
+    if number < minimum:
+        raise Error(f"{name} must be {minimum} or more, not {number}")
     if number >= 2**63:
-        raise Error(f"{what} must be below 2^63, not {number}")
+        raise Error(f"{name} must be below 2^63, not {number}")

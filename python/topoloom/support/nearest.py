@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Look-up by name, and error texts that suggest the nearest name."""
+"""Look-up by name, with error messages that suggest the most similar name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Entry = TypeVar("Entry")
 
 
 def suggest(given: str, known: Iterable[str]) -> str:
-    """Suggest the nearest name: `` (did you mean 'x'?)``, or ""."""
+    """Suggest the most similar name, as in `` (did you mean 'x'?)``, or ""."""
     import difflib
 
     names = difflib.get_close_matches(given.lower(), list(known), n=1)
@@ -18,13 +18,13 @@ def suggest(given: str, known: Iterable[str]) -> str:
 
 
 def unknown_name(kind: str, given: str, known: Iterable[str]) -> str:
-    """Describe an unknown name, with the nearest known one and a list of all."""
+    """Describe an unknown name, with the most similar name and all known names."""
     names = list(known)
     return f"no {kind} '{given}'{suggest(given, names)}; there are: {', '.join(names)}"
 
 
 def find_by_name(kind: str, name: str, entries: Mapping[str, Entry]) -> Entry:
-    """Look up an entry; raise `topoloom.Error` with `unknown_name`."""
+    """Look up an entry; raise `topoloom.Error` if the name is unknown."""
     from topoloom._core import Error
 
     if name not in entries:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Optional packages, imported by the functions that need them."""
+"""Imports optional packages when they are needed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from topoloom._core import Error
 
 
 def import_optional(module: str, purpose: str) -> Any:
-    """Import a module of another package; errors say how to install it."""
+    """Import a module of an optional package; the error tells how to install it."""
     package = module.partition(".")[0]
     try:
         return importlib.import_module(module)
     except ImportError:
         raise Error(
-            f"{purpose} needs {package}; install it with: pip install {package}"
+            f"{purpose} requires {package}; install it with: pip install {package}"
         ) from None

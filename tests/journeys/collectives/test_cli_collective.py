@@ -199,7 +199,7 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         ),
         (
             ["scan", "-n", 8, "--to", "intel-mpi", "-o", "x"],
-            "intel-mpi has no algorithm of scan that is one of our schedules; it has",
+            "intel-mpi has no algorithm of scan that matches a schedule of Topoloom;",
         ),
         (["gather", "-n", 8, "--to", "mscclxml", "-o", "x"], "MSCCL has no gather"),
         (["alltoall", "-n", 8, "--over", "ranks"], "--over is for --figure"),

@@ -168,7 +168,7 @@ def test_figures_of_a_fit_and_of_a_model_are_drawn(topoloom: Command) -> None:
         (["predict", "qsnett", "--sizes", "1"], "did you mean 'qsnet'"),
         (["show", "x.toml"], "x.toml: No such file"),
         (["fit", "x.csv"], "x.csv: No such file"),
-        (["fit", "two.csv"], "two.csv: a fit needs 3 sizes or more"),
+        (["fit", "two.csv"], "two.csv: a fit requires 3 sizes or more"),
         (["fit", "bad.csv"], "bad.csv:2: cannot read a latency 'soon'"),
         (["fit", "bad.csv", "-o", "nowhere/x.toml"], "there is no directory"),
         (["channels", "bad.csv"], "--sizes 8MiB"),

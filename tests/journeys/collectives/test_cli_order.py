@@ -125,11 +125,11 @@ def test_a_single_process_has_no_order(topoloom: Command) -> None:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("0 1\n1 0\n1 1\n", "bad.csv:3: a row more than the 2 columns"),
-        ("0 1\n1\n", "bad.csv:2: 1 costs, the row before has 2"),
+        ("0 1\n1 0\n1 1\n", "bad.csv:3: more rows than the 2 columns"),
+        ("0 1\n1\n", "bad.csv:2: 1 costs, but the first row has 2"),
         ("0 1\n", "bad.csv: 1 rows of 2 costs"),
-        ("0 1\n\n-1 0\n", "bad.csv:3: a cost of -1"),
-        ("0 nan\n1 0\n", "bad.csv:1: a cost of nan"),
+        ("0 1\n\n-1 0\n", "bad.csv:3: cost -1"),
+        ("0 nan\n1 0\n", "bad.csv:1: cost nan"),
         ("0 x\n1 0\n", "bad.csv:1: 'x' is not a number"),
         ("# nothing\n", "bad.csv: no costs"),
     ],

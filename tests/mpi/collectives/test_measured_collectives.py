@@ -183,8 +183,8 @@ def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
     [
         (["--run"], "no launcher; write it after --, as in: -- mpirun -n 4"),
         (["--run", "--", "no-such-run"], "cannot run 'no-such-run'"),
-        (["--run", "--", "false"], "'false' ended with status 1: it does not say why"),
-        (["--run", "--", "true"], "'true' has not run the measurement to its end"),
+        (["--run", "--", "false"], "'false' ended with status 1: no output"),
+        (["--run", "--", "true"], "'true' did not complete the measurement"),
         (["--run", "--repeats", 0, "--", "true"], "repeats must be 1 or more, not 0"),
         (["--run", "--schedule", "brukc", "--", "true"], "'brukc'"),
         (["--run", "--bytes", "0", "--", "true"], "bytes must be 1 or more, not 0"),

@@ -249,5 +249,5 @@ def test_without_scipy_the_error_names_the_package(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
-    with pytest.raises(Error, match=r"route_matrix\(\) needs scipy; .*: pip"):
+    with pytest.raises(Error, match=r"route_matrix\(\) requires scipy; .*: pip"):
         Machine("ring:4").route_matrix([0], [1])

@@ -117,7 +117,7 @@ def test_an_impossible_call_is_refused() -> None:
 
 def test_a_decision_holds_from_its_size_on() -> None:
     call = Call("many-to-many", 16, 1, degree=5)
-    decisions = find_decisions(call, MODEL, most=1 << 20)
+    decisions = find_decisions(call, MODEL, max_bytes=1 << 20)
     assert (decisions[0].bytes, decisions[0].degree) == (1, call.degree)
     for before, after in itertools.pairwise(decisions):
         for size, best in ((after.bytes - 1, before), (after.bytes, after)):

@@ -86,5 +86,5 @@ def test_settings_are_printed_as_text_to_paste() -> None:
 def test_a_refused_job_has_a_reason() -> None:
     with pytest.raises(Error, match="dp = 4 is not a multiple of ep = 3"):
         DeepSpeedJob(dp=4, ep=3)
-    with pytest.raises(Error, match="tp = 0; give it 1 or more"):
+    with pytest.raises(Error, match="tp = 0; it must be at least 1"):
         DeepSpeedJob(tp=0)

@@ -41,5 +41,5 @@ def test_settings_are_a_line_of_python() -> None:
 
 
 def test_a_refused_job_has_a_reason() -> None:
-    with pytest.raises(Error, match="cp = -1; give it 1 or more"):
+    with pytest.raises(Error, match="cp = -1; it must be at least 1"):
         DeviceMeshJob(cp=-1)

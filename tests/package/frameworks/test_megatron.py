@@ -196,14 +196,14 @@ def test_a_refused_name_has_a_reason(name: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("mesh", "experts", "release", "message"),
     [
-        ({"tp": 2, "ep": 4}, {}, "megatron", "give ep and etp as experts"),
+        ({"tp": 2, "ep": 4}, {}, "megatron", "pass them as experts"),
         ({"tp": 2, "x": 4}, {}, "megatron", "no axis of the mesh in Megatron 'x'"),
         ({"tp": 2}, {"tp": 4}, "megatron", "no axis of the experts in Megatron 'tp'"),
         ({"dp": 4}, {"ep": 3}, "megatron", "4 ranks are not a multiple of etp x ep"),
         ({"dp": 4}, {"ep": 3}, "megatron-0.8", "dp = 4 is not a multiple of ep = 3"),
-        ({"tp": 4}, {"etp": 2}, "megatron-0.8", "0.10 and later take etp"),
-        ({"tp": 4}, {"ep": 0}, "megatron", "ep = 0; give it 1 or more"),
-        ({"tp": 0}, {}, "megatron", "tp = 0; give it 1 or more"),
+        ({"tp": 4}, {"etp": 2}, "megatron-0.8", "etp requires 0.10"),
+        ({"tp": 4}, {"ep": 0}, "megatron", "ep = 0; it must be at least 1"),
+        ({"tp": 0}, {}, "megatron", "tp = 0; it must be at least 1"),
         (
             {"tp": 4},
             {},

@@ -69,7 +69,7 @@ def test_a_file_that_is_too_long_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(machine_file, "MAX_BYTES", 1 << 20)
-    with pytest.raises(Error, match="over 1 MiB"):
+    with pytest.raises(Error, match="limit of 1 MiB"):
         load_machine(write_file(tmp_path, "ring 3" + " " * (1 << 20)))
 
 

@@ -219,7 +219,7 @@ def test_two_rings_are_no_machine() -> None:
         ("- topology: a\n  cluster_default: 7", "line 2: '7' is not true or false"),
         ("- topology: a\n  tree: x", "line 2: expected keys, such as 'switches: ...'"),
         ("- topology: a\n  tree: {x: y}", "line 2: the key 'switches' is missing"),
-        ("- &a topology: *a", "line 1: YAML aliases are not read"),
+        ("- &a topology: *a", "line 1: YAML aliases are not supported"),
         ("- topology: [\n  a", "line 3: not YAML: "),
         ("- topology: a\n\tb: c", "line 2: not YAML: "),
         ("- topology: \x00", "line 1: not YAML: "),

@@ -26,7 +26,7 @@ def test_a_machine_file_names_the_hosts_of_its_nodes() -> None:
 
 
 def test_a_machine_file_needs_hosts() -> None:
-    with pytest.raises(topoloom.Error, match="the names of the hosts are not known"):
+    with pytest.raises(topoloom.Error, match="host names are unknown"):
         format_machine_file(allocated(None))
 
 

@@ -37,7 +37,7 @@ def test_saved_loads_are_read_back(tmp_path: Path) -> None:
         ("[1]", 'not a topoloom-loads file: it has no "format"'),
         (
             json.dumps({**GOOD, "format": "topoloom-placement"}),
-            "holds 'topoloom-placement', expected 'topoloom-loads'",
+            "format is 'topoloom-placement', expected 'topoloom-loads'",
         ),
         (json.dumps({**GOOD, "version": 2}), "version 2, but this Topoloom reads"),
         (json.dumps({**GOOD, "machine": "mesh:4"}), "is for mesh:4, not for mesh:3"),
@@ -47,7 +47,7 @@ def test_saved_loads_are_read_back(tmp_path: Path) -> None:
         (json.dumps({**GOOD, "loads": [0, 0, "3", 0]}), "loads[2] is '3', expected"),
         (json.dumps({**GOOD, "loads": [True, 0, 0, 0]}), "loads[0] is True, expected"),
         (json.dumps({**GOOD, "loads": [1e300, 0, 0, 0]}), "bytes, 0 to 2^52"),
-        (json.dumps({**GOOD, "loads": [float("nan")] * 4}), "holds NaN, which is not"),
+        (json.dumps({**GOOD, "loads": [float("nan")] * 4}), "contains NaN, which is"),
     ],
 )
 def test_errors_name_the_file(text: str, message: str, tmp_path: Path) -> None:

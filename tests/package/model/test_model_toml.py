@@ -147,7 +147,7 @@ def test_loggp_is_read_with_defaults_for_missing_costs(tmp_path: Path) -> None:
         (
             f'{HEAD}loggp = {{ L = "1 us", o = "1 us", g = "1 us", G = "1 ns" }}\n'
             '[costs]\nsend_cpu = "1 us"',
-            "costs.send_cpu follows from loggp; leave it out",
+            "costs.send_cpu follows from loggp; remove it",
         ),
         (
             f'{HEAD}regimes = [{LINE}]\nalone = [{LINE}]\n[costs]\nlatency = "1 us"',

@@ -124,7 +124,7 @@ def test_the_document_has_the_agreed_keys() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["format"], "topoloom-graph", "holds 'topoloom-graph'"),
+        (["format"], "topoloom-graph", "format is 'topoloom-graph'"),
         (["version"], 2, "version 2, but this Topoloom reads version 1"),
         (["machine"], "tours:4x4", "torus"),
         (["machine"], 3, '"machine" must be a string'),

@@ -179,14 +179,14 @@ def test_another_plugin_for_nccl_is_replaced_and_named(
 ) -> None:
     script = Script(((0, 1),), (ALL,))
     output = record(program, tmp_path, script, NCCL_PROFILER_PLUGIN="inspector")
-    line = "topoloom: NCCL_PROFILER_PLUGIN=inspector: our plugin ran in its place"
+    line = "topoloom: NCCL_PROFILER_PLUGIN=inspector: replaced by Topoloom's plugin"
     assert output == f"0\n{line}\n"
 
 
 def test_errors_of_the_verb_are_one_line(program: Path, tmp_path: Path) -> None:
     script = Script(((0, 1),), (ALL,))
     output = record(program, tmp_path, script, CC="no-such-compiler")
-    assert output.startswith("2\ntopoloom: no C compiler (CC names 'no-such-compiler'")
+    assert output.startswith("2\ntopoloom: no C compiler ('no-such-compiler' of CC")
     output = record(Path("true"), tmp_path, script)
     assert output.startswith(
         "1\ntopoloom: nothing was recorded (exit status 0): no pro"

@@ -21,7 +21,7 @@ def notes(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("error", [Error("bad"), MemoryError("bad"), OSError("bad")])
 def test_counts_are_kept_after_a_failure(notes: Path, error: Exception) -> None:
     (notes / "recording-0.topoloom").write_text("counts")
-    kept_in = r"^bad; what the ranks counted is kept in"
+    kept_in = r"^bad; the recordings of the ranks are in"
     with pytest.raises(Error, match=kept_in), keep_notes_on_error(notes):
         raise error
     kept = notes.with_name("topoloom-record-abc")

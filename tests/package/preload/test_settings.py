@@ -16,7 +16,7 @@ TABLE = """{"format": "topoloom-decisions", "version": 1,
 """
 #: Files that are wrong, by the option that names them, and what is said of them.
 WRONG = [
-    ("decisions", "", "x: the file is empty; 'decisions' needs one with content"),
+    ("decisions", "", "x: the file is empty; 'decisions' requires a file with"),
     ("decisions", TABLE[:70], "x:2: expected '\"', but the text ends"),
     ("decisions", TABLE.replace("ring", "rung"), "x:3: no all-gather schedule 'rung'"),
     (
@@ -24,7 +24,7 @@ WRONG = [
         TABLE.replace('{"ranks": 2, "bytes": 1, "schedule": "ring"}', ""),
         "x:2: the table of all-gather has no decisions; add some, or remove the table",
     ),
-    ("machine", "", "x: the file is empty; 'machine' needs one with content"),
+    ("machine", "", "x: the file is empty; 'machine' requires a file with"),
     ("machine", "\nmachines torus:4\n", "x:2: 'machines' is none of: machine"),
     ("machine", "machine donut:4\n", "x: no topology 'donut'"),
     ("placement", "{\n", "x:2: expected a key in quotes, but the text ends"),
@@ -64,7 +64,7 @@ def test_a_file_that_the_library_would_not_read_is_refused_by_its_name(
         ("schedule=rung", "no schedule 'rung' (did you mean 'ring'?)"),
         ("schedule=chain(segment=0)", "chain: option segment is '0'"),
         ("there-is-none", "--replace-collectives: cannot read 'there-is-none'"),
-        ("report=2", "--replace-collectives: 'report' is 0 or 1, not '2'"),
+        ("report=2", "--replace-collectives: 'report' must be 0 or 1, not '2'"),
     ],
 )
 def test_other_errors_are_one_line(setting: str, message: str) -> None:

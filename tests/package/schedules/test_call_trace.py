@@ -82,5 +82,5 @@ def test_an_invalid_trace_is_refused_with_its_line(
     tmp_path: Path, changed: dict[str, Any]
 ) -> None:
     path = write_trace(tmp_path, **changed)
-    with pytest.raises(Error, match=r"trace\.jsonl:1: not the trace of a call; "):
+    with pytest.raises(Error, match=r"trace\.jsonl:1: not the trace of a collective"):
         load_traces(path)

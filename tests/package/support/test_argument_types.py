@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from topoloom import figure, load_machine, tasks
-from topoloom.support.argument_types import _describe_mismatch, _resolve
+from topoloom.support.argument_types import _describe_mismatch, _resolve_annotation
 from topoloom.support.public_names import defining_modules, public_packages
 
 FUNCTIONS = [
@@ -34,7 +34,7 @@ def test_every_argument_has_a_type_that_is_checked(function: Any) -> None:
     parameters = inspect.signature(function).parameters
     inside = inspect.unwrap(function).__globals__
     for name, parameter in parameters.items():
-        hint = _resolve(parameter.annotation, inside)
+        hint = _resolve_annotation(parameter.annotation, inside)
         assert _describe_mismatch(name, Stranger(), hint).startswith(f"{name} must be ")
     with pytest.raises(TypeError) as error:
         function(**dict.fromkeys(parameters, Stranger()))

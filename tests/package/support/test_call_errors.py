@@ -48,8 +48,8 @@ def catch_message(call: Any) -> str:
         ),
         (
             lambda: place(GRAPH, MACHINE),
-            "place(): allocation must be an Allocation, not Machine; for all of it, "
-            "give Allocation.whole(machine)",
+            "place(): allocation must be an Allocation, not Machine; for the whole "
+            "machine, pass Allocation.whole(machine)",
         ),
         (
             lambda: place("p.npz", ALLOCATION),  # type: ignore[arg-type]
@@ -68,7 +68,7 @@ def catch_message(call: Any) -> str:
         ),
         (
             lambda: judge(GRAPH, ALLOCATION, FOUND),
-            "judge(): placement must be a Placement, not PlaceResult; give its "
+            "judge(): placement must be a Placement, not PlaceResult; pass its "
             ".placement",
         ),
         (

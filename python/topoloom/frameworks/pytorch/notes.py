@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the notes of PyTorch processes as Kineto traces.
+"""Reads the notes of PyTorch processes: counted calls as Kineto events.
 
 `injected.py` describes the files.
 """
@@ -21,18 +21,18 @@ from topoloom.support.plain_text import is_number
 
 
 class ProcessStart(NamedTuple):
-    """The start of a process."""
+    """Identity, attempt and start time of a process."""
 
     process: str = ""  # host and process id
     agent: str = ""  # host and process id of its parent
     #: Number of earlier restarts by torchrun; None without torchrun.
     attempt: int | None = None
-    began: float = 0.0  # time when it started a world, in seconds on its host's clock
+    began: float = 0.0  # start of its world, in seconds on its host's clock
 
-    def follows(self, other: ProcessStart) -> bool:
-        """Return whether torchrun replaced another process by this one.
+    def is_restart_of(self, other: ProcessStart) -> bool:
+        """Return whether torchrun started this process to replace `other`.
 
-        torchrun counts its own restarts, but not those by other hosts.
+        Each torchrun counts its own restarts, but not restarts by other hosts.
         """
         if self.attempt is None or other.attempt is None:
             return False
@@ -45,31 +45,31 @@ class ProcessNotes(NamedTuple):
 
     rank: int
     world: int  # number of ranks
-    events: list[dict[str, Any]]  # distinct calls, with their count in ``Calls``
-    #: Members of the groups of a fake world, in order of creation.
+    events: list[dict[str, Any]]  # distinct calls; ``Calls`` is the count
+    #: Members of each group of a fake world, in order of creation.
     groups: list[tuple[int, ...]]
-    lost: dict[str, int]  # calls that were not counted: description -> number
-    refused: str  # why PyTorch could not be recorded, or ""
+    lost: dict[str, int]  # description of uncounted calls -> number
+    refused: str  # why recording failed, or ""
     start: ProcessStart = ProcessStart()
 
 
 def read_notes(folder: Path) -> list[ProcessNotes]:
-    """Read the notes in a folder, by rank.
+    """Read the notes in a folder, sorted by rank.
 
-    An incomplete last line of a killed process is ignored.
+    The incomplete last line of a killed process is ignored.
 
     Raises `topoloom.Error` if a file is damaged.
     """
     found = []
     for file in sorted(folder.glob("*.calls")):
         with prefix_errors(file):
-            one = _read(file)
+            one = _read_process(file)
         if one is not None:
             found.append(one)
     return sorted(found, key=lambda one: one.rank)
 
 
-def _read(file: Path) -> ProcessNotes | None:
+def _read_process(file: Path) -> ProcessNotes | None:
     whole = file.read_text().rpartition("\n")[0]
     if not whole:
         return None
@@ -105,7 +105,7 @@ def _read(file: Path) -> ProcessNotes | None:
 
 
 def find_last_attempt(folder: Path) -> int:
-    """Return the number of restarts by torchrun, including those without a world."""
+    """Return the number of restarts by torchrun, including restarts without a world."""
     attempts = (file.stem.rpartition("-")[2] for file in folder.glob("*.begun"))
     return max(map(int, filter(is_number, attempts)), default=0)
 
@@ -118,7 +118,7 @@ class LastStarts(NamedTuple):
 
 
 def select_last_starts(noted: Sequence[ProcessNotes]) -> LastStarts:
-    """Select the last process of each rank that torchrun has restarted.
+    """Select the last process of each rank if torchrun has restarted ranks.
 
     Raises `topoloom.Error` if a rank has several processes for another reason.
     """
@@ -127,10 +127,10 @@ def select_last_starts(noted: Sequence[ProcessNotes]) -> LastStarts:
     for one in sorted(noted, key=lambda one: one.start.began):
         start = one.start
         before = last.get(one.rank, start)
-        if start.process != before.process and not start.follows(before):
+        if start.process != before.process and not start.is_restart_of(before):
             raise Error(
                 f"the command started rank {one.rank} twice, as in two jobs; record "
-                "them one by one"
+                "each job separately"
             )
         last[one.rank] = start
         most = attempts.get(start.agent, 0)
@@ -149,16 +149,15 @@ def select_last_starts(noted: Sequence[ProcessNotes]) -> LastStarts:
 
 
 def join_notes(noted: Sequence[ProcessNotes]) -> Trace:
-    """Merge the notes of the ranks of a world.
+    """Merge the notes of all ranks of a job.
 
-    Raises `topoloom.Error` if worlds differ in size, as in a job that has grown or
-    shrunk.
+    Raises `topoloom.Error` if worlds differ in size, as in an elastic job.
     """
     worlds = sorted({one.world for one in noted})
     if len(worlds) > 1:
         raise Error(
-            f"the job had worlds of {worlds[0]} and of {worlds[-1]} ranks; record one "
-            "of them"
+            f"the job had worlds of {worlds[0]} and {worlds[-1]} ranks; record only "
+            "one of them"
         )
     trace = Trace(worlds[0])
     for one in noted:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Merges the notes of the ranks of a recorded command."""
+"""Merges the recordings of all ranks of a command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from topoloom.preload.record.status_log import (
 
 
 class NothingRecorded(Error):
-    """The command ran but left no recording; `exit_status` is the command's."""
+    """The command ran but recorded nothing; `exit_status` is the command's."""
 
     def __init__(self, message: str, exit_status: int) -> None:
         super().__init__(message)
@@ -28,41 +28,39 @@ class NothingRecorded(Error):
 def read_recording(
     folder: str | Path, exit_status: int = 0, time_limit: float | None = None
 ) -> Profile:
-    """Merge the files of a folder that was the recorder's ``TOPOLOOM_RECORD``.
+    """Merge the recorder's files in a folder, the value of ``TOPOLOOM_RECORD``.
 
     Parameters
     ----------
     exit_status
         Exit status of the command.
     time_limit
-        Seconds after which it was ended, if any.
+        Seconds after which the command was terminated; None: it ended by itself.
 
     Raises
     ------
     NothingRecorded
-        If there is no file.
+        If the folder contains no recording.
     topoloom.Error
         If a file is damaged, or several programs were recorded.
     """
     log = read_status_log(Path(folder))
     files = {
         file: file.stem.rpartition("-")[2]
-        for kind in (
-            "partial",
-            "recording",
-        )  # the complete one replaces the partial one
+        # A complete recording replaces a partial recording of the same rank.
+        for kind in ("partial", "recording")
         for file in sorted(Path(folder).glob(f"{kind}-*.topoloom"))
     }
     jobs = {*files.values(), *log.started}
     if len(jobs) > 1:
         raise Error(
-            f"the command ran {len(jobs)} MPI programs, one after another; "
-            "record them one by one"
+            f"the command ran {len(jobs)} MPI programs in sequence; record each "
+            "separately"
         )
     if not files:
         why = explain_no_counts(log, exit_status)
         if time_limit is not None:
-            why = f"it was ended after {time_limit:g} s; until then, {why}"
+            why = f"it was terminated after {time_limit:g} s; until then, {why}"
         raise NothingRecorded(
             f"nothing was recorded (exit status {exit_status}): {why}", exit_status
         )
@@ -80,16 +78,16 @@ def read_recording(
 def _make_profile(records: list[RankRecord], exit_status: int) -> Profile:
     rank_count = records[0].rank_count
     if any(record.rank_count != rank_count for record in records):
-        raise Error("the command ran several MPI programs; record them one by one")
+        raise Error("the command ran several MPI programs; record each separately")
     members = {k: v for record in records for k, v in record.communicators.items()}
     numbers = {identity: number for number, identity in enumerate(sorted(members))}
     rows = np.concatenate([record.records for record in records])
     known = np.isin(rows[:, 2], list(numbers))
     if not np.all(known):
-        raise Error("damaged recording: a collective names no known communicator")
+        raise Error("damaged recording: a collective has an unknown communicator")
     rows[:, 2] = [numbers[identity] for identity in rows[:, 2].tolist()]
     traffic = np.concatenate([_expand_counters(record) for record in records])
-    return Profile(  # refuses invalid numbers
+    return Profile(  # raises if a number is invalid
         rank_count=rank_count,
         traffic=traffic[np.lexsort(traffic.T[::-1])],
         records=rows[np.lexsort(rows.T[::-1])],
@@ -105,9 +103,9 @@ def _make_profile(records: list[RankRecord], exit_status: int) -> Profile:
 def _expand_counters(
     record: RankRecord,
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """Convert (phase, kind, peer, bytes, messages) to rows with source and target."""
+    """Convert counters to rows (phase, kind, source, target, bytes, messages)."""
     phase, kind, peer, size, count = record.counters.T
     here = np.full_like(peer, record.rank)
-    got = kind == 3  # a get moves bytes from the peer to this rank
+    got = kind == 3  # MPI_Get moves bytes from the peer to this rank.
     source, target = np.where(got, peer, here), np.where(got, here, peer)
     return np.stack([phase, kind, source, target, size, count], axis=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks how programs are linked: statically, or with which MPI."""
+"""Checks whether programs are linked statically, and finds their MPI libraries."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pathlib import Path
 
 from topoloom._core import Error
 
-_HEAD = struct.Struct("<4s2B26xQ14x2H")  # of a little-endian ELF file of 64 bits
+_HEAD = struct.Struct("<4s2B26xQ14x2H")  # header of a 64-bit little-endian ELF file
 _INTERPRETER = 3
 _MPI_LIBRARY = re.compile(r"^\s*libmpi\w*\.so\S* => (/\S+)", re.MULTILINE)
 
 
 def is_linked_statically(program: str) -> bool:
-    """Return whether a program starts without the loader, which reads LD_PRELOAD.
+    """Return whether a program runs without the dynamic loader, which reads LD_PRELOAD.
 
-    False for scripts and for files that cannot be read.
+    Returns False for scripts and unreadable files.
     """
     found = shutil.which(program)
     if found is None:
@@ -54,11 +54,11 @@ def find_linked_mpi(program: str) -> set[Path]:
 
 
 def check_dynamic(names: Sequence[str]) -> None:
-    """Refuse statically linked programs, which cannot be preloaded."""
+    """Raise `topoloom.Error` if a program is linked statically."""
     for name in names:
         if is_linked_statically(name):
             raise Error(
-                f"{name} is linked statically, so nothing can be preloaded; link it "
+                f"{name} is linked statically and cannot be preloaded; link it "
                 "dynamically"
             )
 
@@ -67,27 +67,31 @@ def check_programs(
     names: Sequence[str],
     compiler: Path,
     library: Path,
-    trusted: bool,
-    otherwise: str = "",
+    is_mpi_known: bool,
+    advice: str = "",
 ) -> None:
-    """Refuse programs of another MPI or an unknown one, which preloading could break.
+    """Raise `topoloom.Error` if a program uses another or an unknown MPI.
 
-    `otherwise` is the advice for programs without MPI. If only some ranks of a job were
-    preloaded, these would wait for the others.
+    Preloading could crash such programs. If only some ranks of a job were preloaded,
+    they would hang. `advice` is appended to the message for programs without MPI.
     """
     check_dynamic(names)
-    ours = find_linked_mpi(str(library))
+    expected_libraries = find_linked_mpi(str(library))
     seen = False
     for name in names:
-        theirs = find_linked_mpi(name)
-        seen |= bool(theirs)
-        if theirs and ours and not theirs & ours:
+        program_libraries = find_linked_mpi(name)
+        seen |= bool(program_libraries)
+        if (
+            program_libraries
+            and expected_libraries
+            and not program_libraries & expected_libraries
+        ):
             raise Error(
-                f"{name} is linked with {min(theirs)}, but {compiler} is of another "
-                "MPI; name its own with --mpicc"
+                f"{name} is linked with {min(program_libraries)}, but {compiler} "
+                "belongs to another MPI; name the program's compiler with --mpicc"
             )
-    if not seen and not trusted:
+    if not seen and not is_mpi_known:
         raise Error(
             "cannot tell the MPI of the program that the command starts; name its "
-            f"compiler with --mpicc{otherwise}"
+            f"compiler with --mpicc{advice}"
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Renumbers MPI_COMM_WORLD inside unmodified programs."""
+"""Renumbers MPI_COMM_WORLD in unmodified programs."""
 
 from __future__ import annotations
 

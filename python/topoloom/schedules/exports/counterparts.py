@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses among an MPI library's algorithms that match schedules of Topoloom.
+"""Chooses the fastest algorithm of an MPI library that matches a Topoloom schedule.
 
-Some algorithms take powers of two only. Decisions therefore hold for ranges of rank
-counts: each power of two, and the counts up to the next one, which the middle one
-represents.
+Some algorithms require a power of two. Rules therefore cover ranges of rank counts:
+each power of two, and the counts up to the next power. The middle count represents such
+a range.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from topoloom.schedules.choose import Call, rank_schedules
 from topoloom.schedules.decisions import MAX_BYTES, find_changes
 from topoloom.schedules.exports.request import ExportRequest
 
-#: Segment sizes of a chain that are tried, in bytes.
+#: Candidate segment sizes of a chain, in bytes.
 SEGMENTS = (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)
 
 
 class Counterpart(NamedTuple):
-    """A library's algorithm and the schedule that sends the same messages."""
+    """An algorithm of an MPI library and the schedule that sends the same messages."""
 
-    algorithm: str  # the library's name
-    schedule: str  # with options; ``chain`` stands for all segment sizes
-    #: Whether the two match for powers of `base` (True), other rank counts (False), or
+    algorithm: str  # name in the library
+    schedule: str  # with options; a plain ``chain`` matches any segment size
+    #: Rank counts at which they match: powers of `base` (True), all others (False), or
     #: all (None).
     powers: bool | None = None
     base: int = 2
 
     def matches(self, ranks: int) -> bool:
-        """Return whether both send the same messages among this many ranks."""
+        """Return whether algorithm and schedule match at this rank count."""
         power = 1
         while power < ranks:
             power *= self.base
@@ -40,17 +40,17 @@ class Counterpart(NamedTuple):
 
 
 class MpiFunction(NamedTuple):
-    """An MPI function whose algorithm can be set."""
+    """An MPI function whose algorithm the user can select."""
 
-    name: str  # the library's name
-    #: Whether the library counts the bytes of all ranks instead of one rank's.
+    name: str  # name in the library
+    #: Whether rules compare the bytes of all ranks instead of one rank's bytes.
     counts_all_ranks: bool
-    algorithms: tuple[Counterpart, ...]  # those with a matching schedule
-    by_size: bool = True  # whether the algorithm can depend on the size of a call
+    algorithms: tuple[Counterpart, ...]
+    by_size: bool = True  # whether rules can depend on the message size
 
 
 class SizeRule(NamedTuple):
-    """The fastest algorithm from this size on, as the library counts bytes."""
+    """The fastest algorithm from this size on, in bytes as counted by the library."""
 
     bytes: int
     algorithm: str
@@ -58,7 +58,7 @@ class SizeRule(NamedTuple):
 
 
 class RankRange(NamedTuple):
-    """Rules for a range of rank counts, both ends included."""
+    """Size rules for the rank counts from `first` to `last`, inclusive."""
 
     first: int
     last: int
@@ -70,7 +70,7 @@ def choose_algorithms(
     table: dict[str, tuple[MpiFunction, ...]],
     library: str,
 ) -> list[tuple[MpiFunction, list[RankRange]]]:
-    """Choose the algorithms of all functions of the requests, in their order.
+    """Choose algorithms for the MPI functions of the requests, in table order.
 
     Raises `topoloom.Error` if no algorithm of the library matches a schedule.
     """
@@ -78,37 +78,43 @@ def choose_algorithms(
     found = [
         pair
         for request in requests
-        for pair in _choose_for_request(request, table, library)
+        for pair in _choose_for_functions(request, table, library)
     ]
     return sorted(found, key=lambda pair: order.index(pair[0]))
 
 
-def _choose_for_request(
+def _choose_for_functions(
     request: ExportRequest, table: dict[str, tuple[MpiFunction, ...]], library: str
 ) -> list[tuple[MpiFunction, list[RankRange]]]:
     operation = request.call.operation
     if operation not in table:
         raise Error(
-            f"{library} has no algorithm of {operation} that is one of our schedules; "
-            f"it has for {', '.join(table)}"
+            f"{library} has no algorithm of {operation} that matches a schedule of "
+            f"Topoloom; choose one of {', '.join(table)}"
         )
-    found = [(each, list(_rank_ranges(request, each))) for each in table[operation]]
+    found = [
+        (each, list(_find_rank_ranges(request, each))) for each in table[operation]
+    ]
     if not any(spans for _, spans in found):
         raise Error(
             f"{library} has no algorithm of {operation} for {request.call.ranks} ranks "
-            "that is one of our schedules; take another number of ranks"
+            "that matches a schedule of Topoloom; choose another number of ranks"
         )
     return found
 
 
-def _rank_ranges(request: ExportRequest, function: MpiFunction) -> Iterator[RankRange]:
+def _find_rank_ranges(
+    request: ExportRequest, function: MpiFunction
+) -> Iterator[RankRange]:
     open_range: RankRange | None = None
     for first, last, ranks in _split_rank_counts(request):
         call = request.call._replace(ranks=ranks)
-        known = [each for each in function.algorithms if _is_equivalent(each, call)]
-        if not known:
+        candidates = [
+            each for each in function.algorithms if _is_equivalent(each, call)
+        ]
+        if not candidates:
             continue
-        choices = _choose_by_size(request, function, call, known)
+        choices = _choose_by_size(request, function, call, candidates)
         if open_range is not None:
             if (open_range.last + 1, open_range.choices) == (first, choices):
                 first = open_range.first
@@ -120,7 +126,7 @@ def _rank_ranges(request: ExportRequest, function: MpiFunction) -> Iterator[Rank
 
 
 def _split_rank_counts(request: ExportRequest) -> Iterator[tuple[int, int, int]]:
-    """List ranges of rank counts, each with the count that represents it."""
+    """List ranges of rank counts as (first, last, representative count)."""
     most = request.call.ranks
     if request.slots is not None:
         yield most, most, most
@@ -140,7 +146,7 @@ def _is_equivalent(counterpart: Counterpart, call: Call) -> bool:
         return False
     try:
         call._replace(bytes=0).schedule(counterpart.schedule)
-    except Error:  # not for this rank count
+    except Error:  # The schedule does not support this rank count.
         return False
     return True
 
@@ -149,21 +155,21 @@ def _choose_by_size(
     request: ExportRequest,
     function: MpiFunction,
     call: Call,
-    known: Sequence[Counterpart],
+    candidates: Sequence[Counterpart],
 ) -> list[SizeRule]:
-    def best(size: int) -> str:
+    def find_best(size: int) -> str:
         sized = call._replace(bytes=size)
         names = [
-            name for each in known for name in _list_variants(each.schedule, sized)
+            name for each in candidates for name in _list_variants(each.schedule, sized)
         ]
         return rank_schedules(sized, request.model, request.slots, names)[0].name
 
-    algorithms = {each.schedule: each.algorithm for each in known}
+    algorithms = {each.schedule: each.algorithm for each in candidates}
     choices: list[SizeRule] = []
     if call.operation == "barrier" or not function.by_size:
-        found = [(0, best(call.bytes))]
+        found = [(0, find_best(call.bytes))]
     else:
-        found = find_changes(best, MAX_BYTES)
+        found = find_changes(find_best, MAX_BYTES)
     for first, schedule in found:
         chain = re.fullmatch(r"chain\(segment=([0-9]+)\)", schedule)
         name, segment = ("chain", int(chain[1])) if chain else (schedule, 0)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Intel MPI's variables: numbers of algorithms, by bytes, for a shell.
+"""Writes a shell script that sets Intel MPI's algorithm variables by message size.
 
-Conditions may also name rank counts, but then Intel MPI ignores sizes: of all rules for
-the same ranks it keeps the last (2021.12 and 2021.18, by their messages). The rules
-therefore apply to any communicator.
+The rules contain no rank counts and apply to any communicator: with rank counts, Intel
+MPI uses only the last rule of each count (debug output of 2021.12 and 2021.18).
 
 Source: Intel MPI Library 2021 Developer Reference for Linux, "I_MPI_ADJUST Family
 Environment Variables".
@@ -24,8 +23,8 @@ from topoloom.schedules.exports.request import ExportRequest
 NAME = "intel-mpi"
 USE = ". FILE && mpirun ./app"
 
-#: Intel MPI needs an end of every range.
-_MOST = 2**31 - 1
+#: Intel MPI requires an upper end of every range.
+_MAX_BYTES = 2**31 - 1
 
 _ALL_GATHER = (
     Counterpart("2", "bruck"),
@@ -97,21 +96,21 @@ TABLE = {
 
 
 def write(*requests: ExportRequest) -> str:
-    """Write a variable for every function of the requests."""
+    """Write one variable per MPI function of the requests."""
     return write_choices(choose_algorithms(requests, TABLE, NAME))
 
 
 def write_choices(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
-    """Write the variable of every function, by its last range of ranks."""
+    """Write one variable per function, from the rules of its last rank range."""
     lines = []
     for function, spans in functions:
-        rules = ";".join(_rules(spans[-1]))
+        rules = ";".join(_format_size_rules(spans[-1]))
         lines.append(f'export I_MPI_ADJUST_{function.name}="{rules}"')
     return "\n".join(lines) + "\n"
 
 
-def _rules(span: RankRange) -> Iterator[str]:
-    choices = [choice for choice in span.choices if choice.bytes <= _MOST]
-    ends = [choice.bytes - 1 for choice in choices[1:]] + [_MOST]
+def _format_size_rules(span: RankRange) -> Iterator[str]:
+    choices = [choice for choice in span.choices if choice.bytes <= _MAX_BYTES]
+    ends = [choice.bytes - 1 for choice in choices[1:]] + [_MAX_BYTES]
     for choice, end in zip(choices, ends, strict=True):
         yield f"{choice.algorithm}:{choice.bytes}-{end}"

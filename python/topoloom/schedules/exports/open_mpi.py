@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Open MPI's rules: numbers of algorithms of the component coll/tuned, by size.
+"""Writes a rules file of Open MPI's component coll/tuned: algorithm numbers by size.
 
-A call takes the rules of the largest rank count up to its communicator's, and of those
-the rule of the largest size up to its message's. Algorithm 0 means Open MPI's own
-decision. Numbers of functions and algorithms are those of Open MPI 4.1 and 5.0
+A call uses the rules with the largest rank count up to its communicator size, and of
+these the rule with the largest size up to its message size. Algorithm 0 selects Open
+MPI's default. Numbers of functions and algorithms are from Open MPI 4.1 and 5.0
 (``ompi_info --param coll tuned --level 9``).
 """
 
@@ -114,7 +114,7 @@ TABLE = {
     "scatter": (MpiFunction("15", True, _TREE_OR_STRAIGHT),),
 }
 
-#: Open MPI's names, for comments
+#: Names of the functions in the file's comments, by function number
 FUNCTIONS = {
     "0": "allgather",
     "1": "allgatherv",
@@ -132,19 +132,19 @@ FUNCTIONS = {
     "15": "scatter",
 }
 
-_OWN = [SizeRule(0, "0", 0)]
+_DEFAULT_RULES = [SizeRule(0, "0", 0)]
 
 
 def write(*requests: ExportRequest) -> str:
-    """Write the rules of all functions of the requests."""
+    """Write rules for the MPI functions of the requests."""
     return write_choices(choose_algorithms(requests, TABLE, NAME))
 
 
 def write_choices(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
-    """Write rules as Open MPI reads them."""
+    """Write rules in Open MPI's file format."""
     lines = [f"{len(functions)} # functions with rules"]
     for function, spans in functions:
-        rules = list(_rules(spans))
+        rules = list(_list_rank_rules(spans))
         lines += [f"{function.name} # {FUNCTIONS[function.name]}", f"{len(rules)}"]
         for ranks, choices in rules:
             lines += [f"{ranks} # ranks and more", f"{len(choices)}"]
@@ -152,11 +152,11 @@ def write_choices(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _rules(spans: list[RankRange]) -> list[tuple[int, list[SizeRule]]]:
-    """List rules by the least rank count; between ranges Open MPI decides."""
+def _list_rank_rules(spans: list[RankRange]) -> list[tuple[int, list[SizeRule]]]:
+    """List rules by their smallest rank count; gaps get Open MPI's defaults."""
     rules: list[tuple[int, list[SizeRule]]] = []
     for span in spans:
         if rules and rules[-1][0] == span.first:
             rules.pop()
-        rules += [(span.first, span.choices), (span.last + 1, _OWN)]
+        rules += [(span.first, span.choices), (span.last + 1, _DEFAULT_RULES)]
     return rules

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The program of each rank of a schedule: rounds with places in its memory."""
+"""Expands a schedule into each rank's rounds of messages, copies and reductions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from topoloom._core import Error, NetworkModel, Schedule, rank_program
 
-#: Limit on messages; the file then has about 1 GB.
+#: Limit on messages; a file at the limit has about 1 GB.
 MAX_MESSAGES = 1 << 22
 
-#: Neither messages nor work take time.
+#: A model in which messages and work take no time.
 FREE = NetworkModel.regimes([(0.0, 0.0, None)])
 
 
@@ -22,7 +22,7 @@ class Place(NamedTuple):
 
 
 class Work(NamedTuple):
-    """A copy, or a combination that sets the target to source (op) target."""
+    """A copy, or a reduction that sets the target to source (op) target."""
 
     combines: bool
     source: Place
@@ -31,7 +31,7 @@ class Work(NamedTuple):
 
 
 class PlacedMessage(NamedTuple):
-    """A message to or from a peer, with its place in memory."""
+    """A message to or from a peer, and the place of its buffer."""
 
     peer: int
     at: Place
@@ -39,7 +39,7 @@ class PlacedMessage(NamedTuple):
 
 
 class Round(NamedTuple):
-    """Copies, then messages and concurrent copies, then work after all have arrived."""
+    """Messages, and the work before, during and after their transfer."""
 
     before: list[Work]
     receives: list[PlacedMessage]
@@ -48,32 +48,32 @@ class Round(NamedTuple):
     after: list[Work]
 
     def messages(self) -> list[PlacedMessage]:
-        """All messages, receives first."""
+        """List all messages, receives first."""
         return self.receives + self.sends
 
 
 class RankProgram(NamedTuple):
-    """The program of a rank."""
+    """All rounds of one rank, and the scratch memory that it needs."""
 
     scratch: int  # bytes
     rounds: list[Round]
 
 
 def list_rounds(schedule: Schedule) -> list[RankProgram]:
-    """List the programs of all ranks.
+    """Make the programs of all ranks.
 
     Raises `topoloom.Error` if there are more than `MAX_MESSAGES` messages.
     """
     if schedule.cost(FREE).messages * schedule.ranks > MAX_MESSAGES:
         raise Error(
             f"{schedule.operation} among {schedule.ranks} ranks has more than "
-            f"{MAX_MESSAGES:,} messages, too many to write out; take fewer ranks, or "
+            f"{MAX_MESSAGES:,} messages, too many to export; choose fewer ranks or "
             "another schedule"
         )
-    return [_rank_rounds(schedule, rank) for rank in range(schedule.ranks)]
+    return [_make_rank_program(schedule, rank) for rank in range(schedule.ranks)]
 
 
-def _rank_rounds(schedule: Schedule, rank: int) -> RankProgram:
+def _make_rank_program(schedule: Schedule, rank: int) -> RankProgram:
     scratch, rounds = rank_program(schedule, rank)
     return RankProgram(
         scratch,

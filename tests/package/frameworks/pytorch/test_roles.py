@@ -158,8 +158,8 @@ def test_roles_that_were_not_played_are_named_with_a_rank_of_each() -> None:
     every = [did(rank, job) for rank in range(job.world)]
     [loss, *_] = extrapolate([every[0], every[9]]).losses
     assert loss == (
-        "rank 3 and 11 others: no rank was played at their place in groups shaped as "
-        "[0, 3, 6, 9]; play 3, 6, too"
+        "rank 3 and 11 others: no rank was emulated at their index in groups shaped as "
+        "[0, 3, 6, 9]; emulate 3, 6, too"
     )
 
 
@@ -168,7 +168,7 @@ def test_no_message_wraps_around_a_pipeline(size: int) -> None:
     """Nor is a first stage, played alone, taken for the others of a ring."""
     job = Job((("dp", 2), ("pp", size), ("tp", 1), ("cp", 1)))
     found = extrapolate([did(1, job)])
-    assert any("play 0" in loss for loss in found.losses)
+    assert any("emulate 0" in loss for loss in found.losses)
     for _, source, target, _ in found.messages:
         assert abs(source - target) == 1
 

@@ -220,7 +220,7 @@ def test_two_jobs_in_a_command_are_refused(topoloom: Command) -> None:
     job = shlex.join(words)
     done = topoloom("record", "-o", "p.npz", "--", "sh", "-c", f"{job}; {job}")
     assert done.status
-    assert "twice, as in two jobs; record them one by one" in done.err  # 0 or 1
+    assert "twice, as in two jobs; record each job separately" in done.err  # 0 or 1
     assert not [*Path().glob("*topoloom*"), *Path().glob("*.npz")]
 
 
@@ -247,7 +247,7 @@ def test_counts_outlive_a_failed_write(
     assert done.status
     assert "2 ranks are not a multiple of 8 GPUs per node" in done.err
     [kept] = Path().glob("topoloom-torch-*")
-    assert f"is kept in {kept.absolute()}: in Python, topoloom.frameworks" in done.err
+    assert f"are in {kept.absolute()}: in Python, topoloom.frameworks" in done.err
     read_recording(kept).profile().save("p.npz")
     assert calls() == {("allreduce", (0, 1), -1, 40): 1}
 
@@ -307,7 +307,7 @@ if rank < 32:
 """))  # fmt: skip
     assert first.status == 0
     assert "rank 0 receives 200 bytes from rank 32, which sends 0" in first.err
-    assert "play rank 32, too" in first.err
+    assert "emulate rank 32, too" in first.err
 
 
 def test_groups_unlike_those_of_the_played_rank_are_reported(
