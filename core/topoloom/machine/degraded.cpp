@@ -16,13 +16,13 @@ void require_existing(std::uint32_t id, std::size_t count, const char* kind) {
     if (id >= count) fail("there is no ", kind, " ", id, " to be down: the machine has ", count);
 }
 
-/// Refuses a machine that is too large for a table before its links are listed. Only nodes below switches need no rows
-/// of their own.
+/// Throws Error if the hop table does not fit in memory, before links are listed. Nodes attached to switches
+/// share the switch's row.
 template <class T>
 void require_memory(const T& whole) {
     const std::size_t nodes = whole.node_count();
     const std::size_t vertices = whole.vertex_count();
-    const std::size_t rows = vertices > nodes ? vertices - nodes : vertices;  // with host links: the routers
+    const std::size_t rows = vertices > nodes ? vertices - nodes : vertices;  // with host links: routers
     HopTable::require_memory(rows, rows, nodes);
 }
 
@@ -113,7 +113,7 @@ void Degraded::find_routes() {
             shortest_ = ShortestRoutes(vertex_, forwarding, std::move(arcs), choice_of(t));
             takes_detours_ = !takes_shortest_routes(t);
             if (!takes_detours_) return;
-            // By router: a node is one host link away from its router, or is the router.
+            // Table rows are routers: a node is one host link away from its router, or is the router.
             const auto& routers = between_routers(t);
             const std::uint32_t leaf = host_hops(t);
             const std::size_t rows = routers.vertex_count();
@@ -158,7 +158,7 @@ std::vector<Node> Degraded::usable_nodes() const {
 }
 
 std::pair<Node, Node> Degraded::find_unreachable_pair(std::span<const Node> nodes) const {
-    std::vector<Node> representatives;  // one for each row of the table
+    std::vector<Node> representatives;  // one point per row of the table
     std::vector<bool> seen(vertex_count(), false);
     for (const Node node : nodes) {
         if (!seen[point(node).row]) representatives.push_back(node);

@@ -18,7 +18,7 @@ constexpr bool are_topologies(const std::variant<Ts...>*) {
 }
 static_assert(are_topologies(static_cast<AnyTopology*>(nullptr)));
 
-/// Returns use(topology) if the topology has coordinates, and `otherwise` if not.
+/// Returns use(topology) if the topology has coordinates, else `otherwise`.
 template <class Use, class Value>
 Value with_grid(const Machine& machine, const Use& use, const Value& otherwise) {
     const auto apply = [&]<class T>(const T& topology) -> Value {
@@ -37,7 +37,7 @@ Value with_grid(const Machine& machine, const Use& use, const Value& otherwise) 
     });
 }
 
-/// The largest bandwidth that words such as double make if none is given.
+/// The largest bandwidth that words such as `double` can result in if no bandwidth is given.
 constexpr BytesPerSecond max_relative{8};
 
 std::string bandwidth_text(BytesPerSecond bandwidth) {
@@ -46,7 +46,7 @@ std::string bandwidth_text(BytesPerSecond bandwidth) {
     return text.str();
 }
 
-/// The least distance(node, node + 1).
+/// Returns the minimum of distance(node, node + 1) over all nodes.
 template <class Distance>
 std::uint32_t min_neighbor_distance(std::size_t nodes, const Distance& distance) {
     std::uint32_t nearest = std::numeric_limits<std::uint32_t>::max();
@@ -55,8 +55,9 @@ std::uint32_t min_neighbor_distance(std::size_t nodes, const Distance& distance)
     return nearest;
 }
 
-/// The least distance between two nodes without host links. Except in graphs, the nearest nodes have consecutive numbers.
-/// With failures distances are hops, and none is shorter than without.
+/// Returns the minimum distance between two nodes, excluding host links. Except in graphs, the nearest nodes
+/// have consecutive numbers. With failures distances are hops, and no distance is shorter than without
+/// failures.
 template <class T>
 std::uint32_t min_node_distance(const T& network) {
     const std::size_t nodes = network.node_count();

@@ -17,7 +17,7 @@ namespace topoloom {
 
 namespace {
 
-/// Chunks have enough work for a thread, and there are enough of them for all cores.
+/// Chunk sizes: large enough to amortize scheduling, small enough for work on all cores.
 constexpr std::size_t rows_per_chunk = 16;
 constexpr std::size_t pairs_per_chunk = 1024;
 
@@ -36,7 +36,7 @@ void require_matrix(const Machine& machine, std::span<const Node> nodes) {
     machine.require_usable(nodes, "the matrix");
 }
 
-/// fill_row(i, row) computes the distances from the i-th node or slot to all.
+/// Fills a matrix by fill_row(i, row), which computes the distances from the i-th node or slot to all.
 PairMatrix fill_matrix(std::size_t count, std::string_view what,
                        const std::function<void(std::size_t, std::span<std::uint32_t>)>& fill_row) {
     const double bytes = 4.0 * static_cast<double>(count) * static_cast<double>(count);
@@ -53,13 +53,13 @@ PairMatrix fill_matrix(std::size_t count, std::string_view what,
     return matrix;
 }
 
-/// Entries of consecutive pairs.
+/// Matrix entries of consecutive pairs.
 struct Rows {
-    std::vector<std::size_t> size;  // of each pair
+    std::vector<std::size_t> size;  // number of entries of each pair
     std::vector<std::pair<std::uint32_t, double>> entries;
 };
 
-/// Sorts the entries from `begin` on by link, and adds up those of the same link.
+/// Sorts the entries from `begin` on by link, and merges entries of the same link.
 void merge_links(std::vector<std::pair<std::uint32_t, double>>& entries, std::size_t begin) {
     const auto by_link = [](const auto& a, const auto& b) { return a.first < b.first; };
     std::stable_sort(entries.begin() + static_cast<std::ptrdiff_t>(begin), entries.end(), by_link);

@@ -26,7 +26,7 @@ std::uint32_t SlotSpace::bisect(std::uint32_t begin, std::uint32_t end) {
 
 namespace {
 
-/// Extends the DistanceSum of a network by distances inside nodes.
+/// Adds distances inside nodes to the DistanceSum of a network.
 template <class Space>
 class LeveledDistanceSum {
    public:
@@ -77,7 +77,7 @@ class LeveledDistanceSum {
     typename Space::Network::DistanceSum network_;
     std::uint64_t weight_ = 0;
     std::uint64_t ports_ = 0;            // weighted distances of the points to their ports
-    std::uint64_t ports_elsewhere_ = 0;  // lower bound of ports_ over points on other nodes than a slot
+    std::uint64_t ports_elsewhere_ = 0;  // lower bound of ports_ without the points on one node
 };
 
 template <class Space>

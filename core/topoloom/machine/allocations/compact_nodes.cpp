@@ -15,13 +15,13 @@ namespace topoloom {
 
 namespace {
 
-using Members = std::vector<std::uint32_t>;  // positions in the allocation
+using Members = std::vector<std::uint32_t>;  // indices of nodes in the allocation
 
-/// Limits in distances, about a nanosecond each.
+/// Maximum numbers of distance computations; each takes about a nanosecond.
 constexpr std::uint64_t center_work = 1U << 24;
 constexpr std::uint64_t search_work = 1U << 28;
 
-/// The positions with the `count` smallest keys, ascending; among equals the first.
+/// Returns the indices of the `count` smallest keys, ascending; of equal keys, the lower index.
 Members smallest(const std::vector<std::uint64_t>& keys, std::size_t count) {
     Members all(keys.size());
     std::iota(all.begin(), all.end(), 0U);
@@ -61,7 +61,7 @@ class Search {
    private:
     static constexpr std::size_t small_count = 256;
     static constexpr int max_starts = 8;
-    /// Whether a distance sum costs as much as its single distances.
+    /// Whether DistanceSum adds up single distances, and so saves no work.
     static constexpr bool sums_pointwise = std::is_same_v<typename G::DistanceSum, PointwiseDistanceSum<G>>;
 
     [[nodiscard]] std::uint64_t distance(std::uint32_t i, std::uint32_t j) const {
@@ -77,7 +77,8 @@ class Search {
         return smallest(distances_from(center), count_);
     }
 
-    /// Centers by the sum of distances to their nearest `count` nodes; an even sample if there are too many.
+    /// Returns centers, sorted by the sum of distances to their nearest `count` nodes. If there are too many
+    /// nodes, considers an even sample.
     [[nodiscard]] Members centers() const {
         const std::size_t considered =
             std::clamp<std::size_t>(center_work / points_.size(), 16, points_.size() + 16);
@@ -96,7 +97,7 @@ class Search {
         return centers;
     }
 
-    /// By position: the sum of distances to the members.
+    /// For each node, returns the sum of distances to the members.
     [[nodiscard]] std::vector<std::uint64_t> totals(const Members& members) {
         std::vector<Point> points;
         for (const std::uint32_t i : members) points.push_back(points_[i]);
@@ -114,7 +115,7 @@ class Search {
         return sum;
     }
 
-    /// Repeatedly takes the nodes nearest to all members, while the sum decreases.
+    /// Replaces the members by the `count` nodes nearest to all members, while the sum decreases.
     [[nodiscard]] Members contract(Members members) {
         std::vector<std::uint64_t> sums = totals(members);
         for (std::uint64_t now = spread(members, sums); work_ <= search_work;) {
@@ -130,7 +131,7 @@ class Search {
         return members;
     }
 
-    /// Grows a choice from the center by the node nearest to its members; ties are drawn.
+    /// Starts with the center, then repeatedly adds the node nearest to the members. Breaks ties randomly.
     [[nodiscard]] Members grow(std::uint32_t center, Rng& rng) {
         const Members near = smallest(distances_from(center), std::min(points_.size(), 4 * count_ + 16));
         std::vector<std::uint64_t> sums(near.size(), 0);
@@ -157,7 +158,7 @@ class Search {
         return members;
     }
 
-    /// Exchanges the pair of a member and another node that gains most, while there is a gain.
+    /// Repeats the exchange of a member and another node that reduces the sum most, until none does.
     [[nodiscard]] Members exchange(Members members) {
         constexpr std::size_t considered = 64;
         std::vector<std::uint64_t> sums = totals(members);

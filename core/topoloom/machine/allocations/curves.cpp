@@ -36,7 +36,7 @@ void to_transposed_index(std::vector<std::uint32_t>& x, std::uint32_t bits) {
     for (std::uint32_t& value : x) value ^= flip;
 }
 
-/// The sort keys of points: one number each in 64-bit words, most significant first.
+/// The sort keys of points: one multi-word number per point, most significant 64-bit word first.
 class Keys {
    public:
     Keys(Curve curve, std::span<const std::uint32_t> extents)
@@ -72,7 +72,7 @@ class Keys {
                 add_peano(at, append);
                 return;
             case Curve::snake: {
-                std::uint64_t slower = 0;  // sum of the slower coordinates: odd in every other row
+                std::uint64_t slower = 0;  // sum of the previous coordinates: odd in every other row
                 for (std::size_t i = 0; i < at.size(); ++i) {
                     append(slower % 2 == 1 ? extents_[i] - 1 - at[i] : at[i], 32);
                     slower += at[i];
@@ -82,7 +82,7 @@ class Keys {
         }
     }
 
-    /// The points sorted by key; points with equal keys keep their order.
+    /// Returns the points sorted by key; points with equal keys stay in order.
     [[nodiscard]] std::vector<std::uint32_t> sorted() const {
         std::vector<std::uint32_t> order(keys_.size() / words_);
         std::iota(order.begin(), order.end(), 0U);
@@ -104,11 +104,11 @@ class Keys {
         return trits;
     }
 
-    /// Appends one trit per axis, from the most significant. A trit is reflected if the trits of the other axes so far have an
-    /// odd sum; reflections keep the parity.
+    /// Appends the trits (base-3 digits) of all axes, most significant first. A trit is reflected if the
+    /// previous trits of the other axes have an odd sum. Reflection preserves the parity of a trit.
     template <class Append>
     void add_peano(const std::vector<std::uint32_t>& at, const Append& append) const {
-        std::vector<std::uint32_t> own(at.size(), 0);  // sums of trits
+        std::vector<std::uint32_t> own(at.size(), 0);  // sum of the trits of each axis
         std::uint32_t all = 0;
         std::uint32_t unit = 1;
         for (std::uint32_t t = 1; t < trits_; ++t) unit *= 3;
@@ -134,13 +134,13 @@ class Keys {
 
 std::vector<std::uint32_t> curve_order(Curve curve, const Allocation& allocation) {
     const Machine& machine = allocation.machine();
-    // Nodes of one router have one key: the lower first.
+    // Nodes of one router have the same key: sort them by id.
     std::vector<std::uint32_t> nodes(allocation.nodes().size());
     std::iota(nodes.begin(), nodes.end(), 0U);
     std::ranges::sort(nodes, {}, [&](std::uint32_t i) { return allocation.nodes()[i]; });
     Keys keys(curve, machine.grid());
     for (const std::uint32_t i : nodes) keys.add(machine.coordinates(allocation.nodes()[i]));
-    std::vector<std::uint32_t> number(nodes.size());  // of every node along the curve
+    std::vector<std::uint32_t> number(nodes.size());  // position of each node on the curve
     std::uint32_t next = 0;
     for (const std::uint32_t i : keys.sorted()) number[nodes[i]] = next++;
     std::vector<std::uint32_t> order(allocation.slot_count());

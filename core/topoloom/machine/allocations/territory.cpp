@@ -40,7 +40,7 @@ void each_link(const NetworkView& network, const Use& use) {
     }
 }
 
-/// The vertices of nodes, and the switches one link away from them.
+/// Marks the vertices of the allocated nodes, and the switches one link away.
 std::vector<char> near_vertices(const NetworkView& network, std::span<const Node> nodes) {
     std::vector<char> has_node(network.vertex_count(), 0);
     for (const Node node : ids<Node>(network.node_count())) has_node[network.vertex(node)] = 1;
@@ -54,10 +54,10 @@ std::vector<char> near_vertices(const NetworkView& network, std::span<const Node
     return near;
 }
 
-/// Adds enclosed vertices. `usable` are the nodes that are up.
+/// Adds the enclosed vertices. `usable` lists the nodes that are up.
 std::vector<char> with_enclosed(const NetworkView& network, std::vector<char> held,
                                 std::span<const Node> usable) {
-    // Connected components of the remaining vertices without a node are enclosed.
+    // A connected component of the remaining vertices is enclosed if it contains no node.
     VertexSets outside(held.size());
     each_link(network, [&](LinkEnds ends) {
         if (!held[ends.from] && !held[ends.to]) outside.join(ends.from, ends.to);
@@ -73,7 +73,8 @@ std::vector<char> with_enclosed(const NetworkView& network, std::vector<char> he
     return held;
 }
 
-/// Marks the vertices that no route passes through: they do not forward, or have one neighbor.
+/// Marks the vertices that no route passes through, because they do not forward messages or have only one
+/// neighbor.
 std::vector<char> dead_ends(const NetworkView& network) {
     constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
     std::vector<std::uint32_t> neighbor(network.vertex_count(), none);

@@ -13,10 +13,10 @@ namespace topoloom {
 namespace {
 
 constexpr std::size_t words = 4;
-constexpr std::size_t width = 64 * words;  // roots per search
+constexpr std::size_t width = 64 * words;  // number of roots per search
 using Roots = std::array<std::uint64_t, words>;
 
-/// The origins of the links into each vertex.
+/// The source vertices of each vertex's incoming links.
 struct Origins {
     std::vector<std::size_t> first;
     std::vector<std::uint32_t> from;
@@ -30,7 +30,8 @@ struct Origins {
     }
 };
 
-/// Searches backwards from up to `width` roots at once. A bit per root and vertex says whether the root was reached.
+/// Searches backwards from up to `width` roots at once. One bit per vertex and root is set if the vertex
+/// reaches the root.
 class Search {
    public:
     Search(const Origins& origins, const std::vector<bool>& relays)
@@ -80,7 +81,7 @@ class Search {
             if (found != 0 && before == 0) reached.push_back(v);
         }
     }
-    /// Sorts the vertices, so that writes to a row are close to each other.
+    /// Sorts the vertices, so that consecutive writes to a row are close in memory.
     void sort_vertices(std::vector<std::uint32_t>& reached) const {
         if (reached.size() < next_.size() / 32) {
             std::ranges::sort(reached);
@@ -105,7 +106,7 @@ class Search {
     const Origins& origins_;
     const std::vector<bool>& relays_;
     std::vector<Roots> seen_;
-    std::vector<Roots> here_;  // reached the vertex in the last step
+    std::vector<Roots> here_;  // roots reached in the last step
     std::vector<Roots> next_;
 };
 

@@ -107,7 +107,8 @@ auto HopTable::count_nodes() -> NodesOfRows {
 
 void HopTable::measure() {
     const auto [count, first] = count_nodes();
-    // By row, for a loop without branches: a mask of ones if there are nodes, and the links of the first of them.
+    // Per row, for a branch-free loop: a mask, all ones if the row has nodes, and the number of links from
+    // its first node to the row.
     std::vector<std::uint16_t> mask(rows_, 0);
     std::vector<std::uint16_t> leaf(rows_, 0);
     for (std::size_t row = 0; row < rows_; ++row) {
@@ -154,7 +155,7 @@ void HopTable::measure() {
     symmetric_ = check_symmetry();
 }
 
-/// Blocks are runs of rows of one group, or of sqrt(rows) rows if there are no groups, or too many.
+/// A block is a run of rows of one group, or of sqrt(rows) rows if there are no groups or too many.
 void HopTable::make_blocks() {
     const auto size = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(rows_))));
     std::vector<std::size_t> begin;
@@ -192,7 +193,7 @@ auto HopTable::region(std::span<const Point> points) const -> Region {
     return region;
 }
 
-/// Compares each tile with the transpose of its mirror image, so that rows are compared with rows.
+/// Compares each tile with the transpose of its mirror tile, so that both are read row by row.
 bool HopTable::check_symmetry() const {
     constexpr std::size_t side = 64;
     const Chunks tiles(rows_, side);

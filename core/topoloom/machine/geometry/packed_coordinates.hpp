@@ -11,9 +11,9 @@
 
 namespace topoloom {
 
-/// Routers are numbered row-major, with the last axis the fastest. The first axis of `order` has the highest bits; an axis
-/// of extent 1 has none. If all extents are powers of 2 and axes are in order, a router's number is its key. Otherwise keys
-/// are kept in a table.
+/// Routers are numbered row-major: the last axis varies fastest. The first axis of `order` has the highest
+/// bits; an axis of extent 1 has no bits. If all extents are powers of 2 and axes are in order, a router's
+/// number is its key. Otherwise keys are stored in a table.
 class PackedCoordinates {
    public:
     using Key = std::uint64_t;
@@ -28,7 +28,7 @@ class PackedCoordinates {
         std::uint32_t shift = 0;
         std::uint32_t mask = 0;
         std::uint32_t last = 0;  // the largest coordinate
-        std::uint32_t step = 1;  // what a step along the axis adds to a router's number
+        std::uint32_t step = 1;  // increment of the router's number per step along the axis
     };
     [[nodiscard]] const Field& field(std::size_t axis) const { return fields_[axis]; }
     [[nodiscard]] static std::uint32_t coordinate(Key key, const Field& field) {
@@ -40,7 +40,7 @@ class PackedCoordinates {
         const Key x = a ^ b;
         return (((x & low_) + low_) | x) & high_;
     }
-    /// The number of axes on which two keys differ. Without popcnt, which not every x86-64 processor has.
+    /// The number of axes on which two keys differ. Avoids popcnt, which not every x86-64 processor supports.
     [[nodiscard]] std::uint32_t count_differing(Key a, Key b) const {
         Key pairs = differing(a, b);
         pairs -= (pairs >> 1) & 0x5555'5555'5555'5555U;
@@ -63,7 +63,7 @@ class PackedCoordinates {
    private:
     std::vector<Field> fields_;  // by axis
     std::vector<Field> routed_;
-    std::array<Field, 64> field_of_bit_{};  // by its highest bit
+    std::array<Field, 64> field_of_bit_{};  // field that has this highest bit
     Key high_ = 0;                          // the highest bit of every field
     Key low_ = 0;                           // all other bits
     std::vector<Key> keys_;

@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Counts of the outgoing links of a vertex.
+/// Numbers of outgoing links of a vertex.
 struct Ports {
     std::uint32_t count;
     std::uint32_t to_nodes;

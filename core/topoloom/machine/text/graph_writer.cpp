@@ -28,7 +28,7 @@ struct Scale {
 constexpr std::array bandwidth_scales{Scale{"GB/s", 1e9}, Scale{"MB/s", 1e6}, Scale{"B/s", 1}};
 constexpr std::array latency_scales{Scale{"us", 1e-6}, Scale{"ns", 1e-9}, Scale{"s", 1}};
 
-/// The shortest text, over all units, that reads back into the same number; the last unit always does.
+/// Returns the shortest text, over all units, that reads back as the same number. The last unit always does.
 std::string quantity(double number, std::span<const Scale> scales) {
     std::string best;
     for (const auto& [unit, factor] : scales) {
@@ -42,7 +42,7 @@ std::string quantity(double number, std::span<const Scale> scales) {
     return best;
 }
 
-/// The most frequent number of links; among equals the least.
+/// Returns the most frequent number of links; of equally frequent numbers, the smallest.
 template <class Number>
 double usual(const std::vector<ExplicitLink>& links, double otherwise, const Number& number) {
     std::map<double, std::size_t> counts;

@@ -29,7 +29,8 @@ IntactTopology read_topology(const Section& network) {
          "')");
 }
 
-/// Throws Error for a word after a plus sign that starts no part. Other plus signs are in graph:4+2 and bandwidth.x+=1GB/s.
+/// Throws Error for a word after a plus sign that is not the name of a section. Plus signs as in graph:4+2
+/// and bandwidth.x+=1GB/s are allowed.
 void refuse_unknown_parts(const TextPiece& part) {
     const std::string_view text = part.text();
     for (std::size_t at = text.find('+'); at != std::string_view::npos; at = text.find('+', at + 1)) {

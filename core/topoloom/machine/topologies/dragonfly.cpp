@@ -20,7 +20,7 @@ struct Size {
     std::array<std::uint64_t, 3> links;  // by kind
 };
 
-/// Checks all sizes before anything is allocated, and chooses the number of global links if none is given.
+/// Checks all sizes before memory is allocated, and sets the number of global links if none is given.
 Size measure(DragonflySpec& spec) {
     constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
     if (spec.groups == 0) fail("a dragonfly has at least 1 group");
@@ -52,7 +52,7 @@ Size measure(DragonflySpec& spec) {
     const std::uint64_t routers = in_group * spec.groups;
     size.links = {routers * (spec.columns - 1), routers * (spec.rows - 1),
                   std::uint64_t{spec.groups} * (spec.groups - 1) * between};
-    require_link_ids(size.links[0] + size.links[1]);  // each below 2^62; so is the third
+    require_link_ids(size.links[0] + size.links[1]);  // each term is below 2^62
     require_link_ids(size.links[0] + size.links[1] + size.links[2]);
     HopTable::require_memory(routers, routers);
     return size;
@@ -120,7 +120,7 @@ void Dragonfly::measure_hops() {
                          routers_.size(), std::move(table), std::move(group));
 }
 
-/// Group by group, in loops that the compiler vectorizes, as there are millions of pairs.
+/// Loops over the routers of a group vectorize, which matters for millions of pairs.
 void Dragonfly::measure_hops_to(std::uint32_t router, std::uint16_t* hops) const {
     const Router& to = routers_[router];
     for (std::uint32_t group = 0; group < spec_.groups; ++group, hops += routers_per_group()) {
@@ -225,7 +225,7 @@ constexpr std::array dragonfly_options{
     bandwidth_option(OptionForm::class_quantities, dragonfly_classes),
     latency_option(OptionForm::class_quantities, dragonfly_classes)};
 
-/// The first and last kind of link (0: row, 1: column, 2: global) that the word after `bandwidth.` names.
+/// Returns the first and last kind of link (0: row, 1: column, 2: global) in the class after `bandwidth.`.
 std::array<std::size_t, 2> read_link_kinds(const TextPiece& word, bool two_dimensional) {
     if (!two_dimensional)
         return word.one_of(classes_of_one_row) == 0 ? std::array<std::size_t, 2>{0, 1}
@@ -234,12 +234,12 @@ std::array<std::size_t, 2> read_link_kinds(const TextPiece& word, bool two_dimen
     return kinds[word.one_of(dragonfly_classes)];
 }
 
-/// Reads the option `name` for all links, then name.local, then the options for one kind.
+/// Reads option `name` for all links, then `name`.local, then the options for one kind of link.
 template <class Quantity, class Read>
 void read_by_link_kind(const Section& section, std::string_view name, bool two_dimensional,
                        std::array<Quantity, 3>& values, const Read& read) {
     for (const std::size_t breadth : {3U, 2U, 1U}) {
-        const Quantity standard = values.back();  // the value for all kinds until the last round
+        const Quantity standard = values.back();  // equal for all kinds until the last round
         for (const auto& [key, value] : section.options) {
             const auto [word, kind] = key.cut('.');
             if (word.text() != name || is_host_option(key)) continue;

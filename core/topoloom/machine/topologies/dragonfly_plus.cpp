@@ -15,7 +15,7 @@ namespace topoloom {
 
 namespace {
 
-/// Checks all sizes before anything is allocated, and chooses the number of global links if none is given.
+/// Checks all sizes before memory is allocated, and sets the number of global links if none is given.
 DragonflyPlusSpec complete(DragonflyPlusSpec spec) {
     constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
     if (spec.groups == 0 || spec.leaves == 0 || spec.spines == 0)

@@ -98,8 +98,8 @@ void FatTree::settle(std::span<double> loads) const {
     }
 }
 
-/// SimGrid searches the ports of a switch from those of the cable that the source's number gives. In the switch below it
-/// continues after the port found last, and starts over only if none is left.
+/// SimGrid first searches the ports of the cable selected by the source's number. In the switch below, it
+/// continues after the port that it found last, and restarts only if no port remains.
 std::uint32_t FatTree::simgrid_port(std::size_t j, std::uint32_t a, std::uint32_t b,
                                     std::uint32_t first) const {
     const std::uint32_t children = spec_.arity[j];

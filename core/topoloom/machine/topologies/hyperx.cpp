@@ -60,7 +60,7 @@ Space make_space(const HyperXSpec& spec, const PackedCoordinates& routers) {
         auto hops = HopTable::filled(count, [&](std::uint32_t a, std::uint32_t b) {
             return routers.count_differing(routers.key(a), routers.key(b));
         });
-        // Each router is a group, so bisections follow the row-major order: halves are blocks of planes.
+        // Each router is a group, so bisection follows the row-major order and halves are blocks of planes.
         std::vector<std::uint32_t> groups(count);
         std::iota(groups.begin(), groups.end(), 0U);
         return HopTable(HopTable::points_of_routers(count, spec.nodes_per_router), count, std::move(hops),
@@ -112,7 +112,7 @@ std::vector<LinkRun> BasicHyperX<Space>::bandwidth_runs() const {
     return runs;
 }
 
-/// The origin, and the coordinate that changes: "(3,0,7) to y=2".
+/// The origin and the coordinate that changes: "(3,0,7) to y=2".
 template <class Space>
 std::string BasicHyperX<Space>::link_name(Link link) const {
     const std::size_t axis = axis_of(link);

@@ -16,7 +16,7 @@ namespace topoloom {
 
 namespace {
 
-/// Whether the rows, one for each rail of each domain, are classed by leaf switch.
+/// Whether table rows (one per rail and domain) are classed by leaf switch.
 bool is_large(std::uint64_t rows, std::uint64_t leaves) { return rows > 4096 && leaves <= rows / 16; }
 
 RailClusterSpec complete(RailClusterSpec spec) {
@@ -87,7 +87,7 @@ std::uint32_t RailCluster::diameter() const {
     return hops_[spec_.rails > 1 ? 1 : 0][spec_.units > 1 ? 1 : 0];
 }
 
-/// The distance between different GPUs.
+/// Distance between two different GPUs.
 std::uint32_t RailCluster::distance(const Point& a, const Point& b) const {
     if (a.domain == b.domain) return 2 * weight_[0];
     const bool crosses = a.rail != b.rail;
@@ -96,8 +96,8 @@ std::uint32_t RailCluster::distance(const Point& a, const Point& b) const {
     return 2 * (weight_[1] + (by_nvlink ? weight_[0] : 0) + (by_spine ? weight_[2] : 0));
 }
 
-/// Each rail of a domain has one row, and its GPUs are leaves of the row, one link away. Rows of large clusters are classed
-/// by leaf switch.
+/// Each rail of a domain has one table row; its GPUs are leaves of the row, one link away. In large clusters
+/// rows are classed by leaf switch.
 void RailCluster::fill_table() {
     std::vector<Point> rows;
     std::vector<std::uint32_t> groups;

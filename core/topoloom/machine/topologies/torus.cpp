@@ -182,7 +182,7 @@ std::vector<std::uint32_t> BasicTorus<Width>::coordinates(Node node) const {
     return {p.at.begin(), p.at.begin() + axis_count()};
 }
 
-/// One table per axis suffices, since hops are sums over axes. O(points * axes + sum of extents).
+/// One table per axis suffices because hops are sums over axes. O(points * axes + sum of extents).
 template <std::size_t Width>
 std::vector<std::uint64_t> BasicTorus<Width>::total_distances(std::span<const Point> points) const {
     const std::vector<std::uint64_t> ones(points.size(), 1);
@@ -215,7 +215,7 @@ auto BasicTorus<Width>::covering_interval(std::uint32_t axis, std::span<const Po
         size - 1 - static_cast<std::uint32_t>(std::find(used.rbegin(), used.rend(), 1) - used.rbegin());
     Interval interval{first, last - first};
     if (!spec_.wrap[axis]) return interval;
-    std::uint32_t widest = size - interval.length;  // the gap through the end of the ring
+    std::uint32_t widest = size - interval.length;  // the gap across the end of the ring
     for (std::uint32_t x = first; x < last;) {
         std::uint32_t next = x + 1;
         while (used[next] == 0) ++next;
@@ -236,7 +236,7 @@ std::vector<SplitKey> BasicTorus<Width>::split_keys(std::span<const Point> point
         intervals.push_back(covering_interval(d, points));
         axes.push_back(d);
     }
-    // No two routers of a ring are farther apart than half of it.
+    // Two routers of a ring are at most half the ring apart.
     const auto farthest = [&](std::uint32_t d) {
         return spec_.wrap[d] ? std::min(intervals[d].length, spec_.size[d] / 2) : intervals[d].length;
     };
@@ -264,7 +264,8 @@ BasicTorus<Width>::DistanceSum::DistanceSum(const BasicTorus& torus, std::span<c
     for (std::uint32_t d = 0; d < axes_; ++d) {
         const std::uint32_t size = torus.spec_.size[d];
         if (size == 1) continue;
-        // Distances are piecewise linear: store their second differences, modulo 2^64, and sum twice. O(points + size).
+        // Distances are piecewise linear, so store their second differences, modulo 2^64, and sum twice.
+        // O(points + size).
         std::uint64_t* const table = table_.data() + start_[d];
         std::uint64_t sum = 0;    // at position 0
         std::uint64_t slope = 0;  // from 0 to 1

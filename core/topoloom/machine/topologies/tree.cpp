@@ -83,7 +83,7 @@ std::string Tree::link_name(Link link) const {
 std::vector<std::uint64_t> Tree::total_distances(std::span<const Point> points) const {
     const std::uint32_t count = levels_.count();
     std::vector<std::unordered_map<Point, std::uint64_t>> members(count + 1);
-    const auto group = [&](Point p, std::uint32_t level) {  // keys with equal values are in one group
+    const auto group = [&](Point p, std::uint32_t level) {  // group number of a leaf
         for (std::uint32_t j = 0, bits = 0; j < level; ++j) {
             bits += static_cast<std::uint32_t>(std::bit_width(spec_.arity[j] - 1));
             if (j + 1 == level) return bits >= 64 ? 0 : p >> bits;

@@ -61,8 +61,9 @@ TwistedTorusSpec complete(TwistedTorusSpec spec) {
     return spec;
 }
 
-/// Axes, each before those that it shifts. Then the matrix of the lattice is triangular with the product of the extents as
-/// its determinant, and each integer vector equals exactly one vector within the extents.
+/// Sorts the axes so that each axis precedes the axes that it shifts. In this order the lattice matrix is
+/// triangular, and its determinant is the product of the extents. So each integer vector equals exactly one
+/// vector within the extents.
 std::vector<std::size_t> sorted_by_twist(const TwistedTorusSpec& spec) {
     const std::size_t axes = spec.size.size();
     std::vector<std::size_t> order;
@@ -132,15 +133,15 @@ void TwistedTorus::link_routers() {
                 Vector at = position(router);
                 at[axis] += step;
                 const std::uint32_t next = router_at(std::move(at));
-                if (next == router) break;  // so it is for all routers
+                if (next == router) break;  // the axis has extent 1, so no router has this link
                 next_.push_back(next);
             }
         }
     }
 }
 
-/// By breadth-first search from router 0. A shortest vector to a router is one to a router before it plus a step; equal steps
-/// keep the lexicographic order of vectors.
+/// Uses breadth-first search from router 0. A shortest vector to a router is a shortest vector to a
+/// predecessor plus a step. Adding the same step preserves the lexicographic order of vectors.
 void TwistedTorus::find_step_vectors() {
     const std::size_t axes = spec_.size.size();
     std::vector<std::uint16_t> hops_to(key_.size(), HopTable::unreached);
@@ -194,7 +195,7 @@ void TwistedTorus::fill_tables() {
 }
 
 std::size_t TwistedTorus::line_of(Link link) const {
-    // If several lines begin at one link, all but the last are empty.
+    // If several lines begin at one link, all except the last are empty.
     return static_cast<std::size_t>(std::ranges::upper_bound(first_, link.value) - first_.begin()) - 1;
 }
 
