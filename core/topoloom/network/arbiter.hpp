@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arbiters: which of several requesters is served.
+// Arbiters: select one of several requesters.
 #pragma once
 
 #include <array>
@@ -18,10 +18,10 @@ inline constexpr std::array<Alternative, 3> arbiters{{
     {"random", "by lot"},
 }};
 
-/// Round-robin pointer: it points behind the last served requester.
+/// Round-robin pointer: the successor of the last served requester.
 class RoundRobin {
    public:
-    /// Distance of a requester from the pointer; the smallest wins.
+    /// Distance of a requester from the pointer; the smallest distance wins.
     [[nodiscard]] std::uint32_t distance(std::uint32_t requester, std::uint32_t requesters) const {
         return requester >= turn_ ? requester - turn_ : requester + requesters - turn_;
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flits: the units that packets are divided into.
+// Flits, the units of packets that channels transport.
 #pragma once
 
 #include <cstdint>
 
 namespace topoloom {
 
-/// Packet, virtual channel, and head and tail flags of a flit. The default is no flit.
+/// A flit: packet, virtual channel, and head and tail flags. The default value means no flit.
 class Flit {
    public:
     constexpr Flit() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Partitions a fabric among threads, which synchronize as rarely as channel delays allow.
+// Partitions a fabric among threads, which synchronize as rarely as the channel delays permit.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace topoloom {
 
-/// Consecutive routers, and the nodes that inject there.
+/// Consecutive routers, and the nodes attached to them.
 struct Shard {
     std::uint32_t first_router = 0;
     std::uint32_t end_router = 0;

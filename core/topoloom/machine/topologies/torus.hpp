@@ -238,8 +238,7 @@ void BasicTorus<Width>::route(Node a, Node b, const Visit& visit) const {
             // The link from x - 1 to x has the index of x - 1.
             std::size_t link = lines.first[minus] + place - (step & mask);
             const auto left = static_cast<std::uint32_t>(minus ? x : size - x);
-            const std::uint32_t before =
-                std::min(left, route.length);  // the route crosses the end of the ring
+            const std::uint32_t before = std::min(left, route.length);  // up to the end of the ring
             for (std::uint32_t i = before; i > 0; --i, link += ahead) visit(Link{link}, share);
             link -= (lines.around ^ mask) - mask;
             for (std::uint32_t i = route.length - before; i > 0; --i, link += ahead) visit(Link{link}, share);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Units that combine the packets of reductions.
+// Combining units, which merge the packets of reductions.
 #include "topoloom/base/error.hpp"
 #include "topoloom/network/crosspoint/crosspoint_network.hpp"
 
@@ -7,7 +7,7 @@ namespace topoloom {
 
 namespace {
 
-/// Which operation of a group the next packet from there belongs to.
+/// The operation number of the next packet from the same branch or combiner as `packet`.
 template <class Vertex, class Packet>
 auto& next_operation(Vertex& vertex, const Packet& packet) {
     return packet.branch != no_index ? vertex.branches[packet.branch].combined
@@ -16,14 +16,14 @@ auto& next_operation(Vertex& vertex, const Packet& packet) {
 
 }  // namespace
 
-/// The combiner that takes a packet in; none: it goes on as it is.
+/// The combiner that merges a packet; no_index if the packet is forwarded unchanged.
 std::uint32_t CrosspointNetwork::combiner_for(const TreeVertex& vertex, const Stored& stored) {
     if (vertex.combiners.empty()) return no_index;
     return stored.branch != no_index ? vertex.branches[stored.branch].combiner
                                      : vertex.combiners[stored.combiner].above;
 }
 
-/// Whether its operation fits in the table.
+/// Whether the packet's operation fits in the combiner's table.
 bool CrosspointNetwork::can_combine(const Stored& stored) const {
     const TreeVertex& vertex = trees_.vertices()[stored.vertex];
     const Combiner& taker = vertex.combiners[combiner_for(vertex, stored)];

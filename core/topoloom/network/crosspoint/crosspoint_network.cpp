@@ -41,7 +41,8 @@ const SwitchOptions& require_crosspoints(const SwitchOptions& options, const Com
     return options;
 }
 
-/// In all buffers, on their way to nodes, in cards, and of operations whose result has not left.
+/// Returns the maximum number of packets in buffers, in flight to nodes, in NICs and in incomplete
+/// operations.
 std::size_t most_packets(const Fabric& fabric, const GroupTrees& trees, const SwitchOptions& options,
                          std::uint32_t room, std::uint32_t delay) {
     std::size_t windows = fabric.channel_count() * options.vcs;
@@ -155,8 +156,8 @@ void CrosspointNetwork::number_ports() {
         if (!fabric_.channel(channel).is_exit()) flits_room_ += std::uint64_t{room_} * longest_packet_;
 }
 
-/// Inputs are dealt to the units below the root, as many to each; if one has them all, that one is enough. What comes
-/// from one branch only needs none.
+/// Distributes the inputs evenly over the units below the root unit. Omits the root unit if one unit has all
+/// inputs, and all units if only one branch delivers packets.
 void CrosspointNetwork::set_combiners(TreeVertex& vertex) {
     const auto inputs = static_cast<std::uint32_t>(fabric_.into(vertex.router).size());
     const std::uint32_t first = fabric_.first_input(vertex.router), leaves = std::max(combine_.units - 1, 1U);

@@ -10,7 +10,8 @@
 
 namespace topoloom {
 
-/// The link back of each link: of parallel ones that of the same number.
+/// Maps each link to its reverse link. The n-th of parallel links maps to the n-th link in the opposite
+/// direction.
 class GroupTrees::Backs {
    public:
     explicit Backs(const NetworkView& view) : view_(view) {
@@ -36,7 +37,7 @@ class GroupTrees::Backs {
     std::vector<std::uint32_t> number_;  // [link]
 };
 
-/// Makes the vertices of one group after the other.
+/// Builds the tree vertices, group by group.
 class GroupTrees::Builder {
    public:
     Builder(const Fabric& fabric, GroupTrees& trees)
@@ -87,7 +88,7 @@ class GroupTrees::Builder {
         if (is_new) trees_.vertices_.push_back({.group = number_, .router = router});
         return place->second;
     }
-    /// The links of a tree come in an order in which each begins where one has ended.
+    /// Adds a link of the tree. Each link must begin where a previous link ends.
     void add_link(Link link, Node root) {
         if (link.value >= view_.link_count()) fail("a tree's link ", link.value, " does not exist");
         const ChannelId there{link.value}, back = backs_.of(link);

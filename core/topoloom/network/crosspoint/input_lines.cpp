@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets that wait behind each other at inputs.
+// FIFO queues of packets at inputs.
 #include "topoloom/network/crosspoint/crosspoint_network.hpp"
 
 namespace topoloom {
@@ -10,13 +10,14 @@ void CrosspointNetwork::enqueue_at_input(std::uint32_t packet) {
     line.last = packet;
 }
 
-/// Whether the packet is first and its input is idle or started sending copies of it in this cycle.
+/// Whether the packet is first in its queue and its input is idle, or began to send copies of the packet in
+/// this cycle.
 bool CrosspointNetwork::is_at_front(std::uint32_t packet) {
     const Line& line = line_of(stored_[packet]);
     return line.first == packet && (!is_busy(line.taken_until) || line.begun == now_);
 }
 
-/// Whether all its outputs are free.
+/// Whether all outputs of the packet are free.
 bool CrosspointNetwork::can_send_all(std::uint32_t packet) {
     const Stored& stored = stored_[packet];
     const auto is_free = [&](ChannelId channel, std::uint32_t branch) {
@@ -42,7 +43,7 @@ void CrosspointNetwork::send_all(std::uint32_t packet) {
         if (b != stored.branch) send_to(branches[b].out);
 }
 
-/// To an output, which has begun to send it.
+/// Records that an output has begun to send the packet.
 void CrosspointNetwork::begin_to_leave(std::uint32_t packet, std::uint32_t sink) {
     const Stored& stored = stored_[packet];
     Line& line = line_of(stored);
@@ -55,7 +56,7 @@ void CrosspointNetwork::begin_to_leave(std::uint32_t packet, std::uint32_t sink)
     line.begun = never;
 }
 
-/// The first of a line may ask for its outputs again.
+/// Wakes the outputs that the first packet of a line needs.
 void CrosspointNetwork::wake_front(std::uint32_t number) {
     const std::uint32_t packet = lines_[number].first;
     if (packet == no_index) return;

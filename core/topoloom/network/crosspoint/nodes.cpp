@@ -48,7 +48,7 @@ void CrosspointNetwork::begin_packet(std::uint32_t node) {
     sender.open = vc_range(0, vcs_);
 }
 
-/// When its next packet is made, or a cycle later.
+/// Wakes the node when the workload creates its next packet, but not before the next cycle.
 void CrosspointNetwork::wake_sender_for_next(std::uint32_t node) {
     Sender& sender = senders_[node];
     if (sender.next <= now_ + 1) return put(now_ + 1, EventKind::send, node);

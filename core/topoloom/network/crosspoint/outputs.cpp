@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets in the buffers of crosspoints, and how outputs send them.
+// Crosspoint buffers, and the outputs that send their packets.
 #include <bit>
 #include <limits>
 
@@ -18,8 +18,9 @@ void CrosspointNetwork::enter(std::uint32_t packet) {
     enqueue(packet, output_of(next), no_index);
 }
 
-/// The channel on a shortest route with the fewest flits waiting for it, and behind it; ties by lot. (Ties by the input's place
-/// make complements meet nowhere, and all of a transpose meet behind a switch, where it is seen too late.)
+/// Chooses the channel on a shortest route with the fewest flits queued for it and behind it. Breaks ties
+/// randomly. (Ties by input index would avoid all conflicts of a complement pattern, but send a whole
+/// transpose over the same channels behind a switch.)
 ChannelId CrosspointNetwork::choose(std::uint32_t router, Node to) {
     ChannelId best;
     std::uint32_t least = std::numeric_limits<std::uint32_t>::max(), ties = 0;
@@ -48,8 +49,8 @@ void CrosspointNetwork::enter_tree(std::uint32_t packet) {
         if (b != stored.branch) enqueue(packet, output_of(vertex.branches[b].out), b);
 }
 
-/// In the queue for an output, or a unit, which takes whole packets. A packet that comes in slower than it could leave waits until
-/// its last flit will not be missed.
+/// Adds a packet to the queue for an output or unit. Units need complete packets. A packet that arrives more
+/// slowly than it can leave is delayed until its flits can leave without a gap.
 void CrosspointNetwork::enqueue(std::uint32_t packet, std::uint32_t sink, std::uint32_t branch) {
     Stored& stored = stored_[packet];
     const std::uint32_t flits = packets_[packet].order.flits;
@@ -79,7 +80,7 @@ void CrosspointNetwork::enqueue(std::uint32_t packet, std::uint32_t sink, std::u
     wake_sink(sink);
 }
 
-/// Has the queue that comes first go, of those whose front may.
+/// Sends the front packet of a queue that the arbiter selects among queues whose front can be sent.
 void CrosspointNetwork::serve(std::uint32_t sink) {
     Sink& at = sinks_[sink];
     if (is_busy(at.taken_until)) return;
@@ -100,7 +101,7 @@ void CrosspointNetwork::serve(std::uint32_t sink) {
     is_unit(sink) ? start_combining(sink, copy.packet) : send(sink, copy);
 }
 
-/// The first one of a queue.
+/// Removes the first copy of a queue.
 CrosspointNetwork::Copy CrosspointNetwork::take_copy(std::uint32_t sink, std::uint32_t place) {
     Sink& at = sinks_[sink];
     Queue& queue = queues_[at.first_queue + place];
@@ -131,8 +132,8 @@ bool CrosspointNetwork::has_room(const Copy& copy, ChannelId channel) const {
     return fabric_.channel(channel).is_exit() || window_for(copy, channel) != no_index;
 }
 
-/// The window of the packet's group, or of the allowed virtual channel with the most credits; none if there is no
-/// space.
+/// Returns the window of the packet's group, or of the allowed virtual channel with the most credits. Returns
+/// no_index without credits.
 std::uint32_t CrosspointNetwork::window_for(const Copy& copy, ChannelId channel) const {
     const Stored& stored = stored_[copy.packet];
     if (stored.vertex == no_index) {
@@ -177,7 +178,7 @@ void CrosspointNetwork::send(std::uint32_t sink, const Copy& copy) {
     transmit(twin, branch.member, {branch.next, branch.back}, channel, window, gone);
 }
 
-/// One of the copies of a packet.
+/// Records that a copy of the packet has left; frees the packet after its last copy.
 void CrosspointNetwork::leave(std::uint32_t packet, std::uint64_t gone) {
     Stored& stored = stored_[packet];
     stored.gone = std::max(stored.gone, gone);
@@ -186,7 +187,7 @@ void CrosspointNetwork::leave(std::uint32_t packet, std::uint64_t gone) {
     end_packet(packet);
 }
 
-/// The buffer of a packet that has left.
+/// Returns the credits of a packet that has left.
 void CrosspointNetwork::return_credits(const Stored& stored, std::uint32_t flits, std::uint64_t gone) {
     flits_stored_ -= flits;
     if (stored.window != no_index)
@@ -194,7 +195,7 @@ void CrosspointNetwork::return_credits(const Stored& stored, std::uint32_t flits
     put(std::max(gone, now_ + 1), EventKind::left, stored.vertex, stored.combiner);
 }
 
-/// Over a channel, to a vertex of its tree, or to a node.
+/// Sends a packet over a channel to a node or to a vertex of its tree.
 void CrosspointNetwork::transmit(std::uint32_t packet, Node to, TreePlace place, ChannelId id,
                                  std::uint32_t window, std::uint64_t gone) {
     const Channel& channel = fabric_.channel(id);

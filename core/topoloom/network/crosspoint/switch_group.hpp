@@ -20,19 +20,20 @@ inline constexpr std::array<Alternative, 3> switch_collectives{{
     {"allreduce", "switches combine what all members send, and copy the result to all"},
 }};
 
-/// A tree serves all its members as senders.
+/// A group and its tree. The tree serves every member as sender.
 struct SwitchGroup {
     SwitchCollective collective = SwitchCollective::multicast;
-    SpanningTree tree;          // of a reduction, its root receives
-    std::vector<Node> members;  // the root is one of them
+    SpanningTree tree;          // the root receives the result of a reduction
+    std::vector<Node> members;  // including the root
 };
 
 /// Options of combining units. A unit processes whole packets, one after the other.
 struct CombineOptions {
     static constexpr std::uint32_t longest = 1U << 20;  // period
 
-    std::uint32_t units = 1;  // of a switch: one, or a root above others that each serve as many inputs
-    std::uint32_t period = ChannelTimes::cycle;  // that a flit takes, in parts of a cycle
+    /// Combining units per switch: one, or a root unit above units with equal numbers of inputs.
+    std::uint32_t units = 1;
+    std::uint32_t period = ChannelTimes::cycle;  // time per flit, in parts of a cycle
 };
 
 }  // namespace topoloom

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets that choose their next channel by the load, in every cycle until they have a virtual channel of it.
+// Adaptive routing: a packet chooses its next channel by load, anew in every cycle until it gets a virtual
+// channel.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -8,7 +9,7 @@
 
 namespace topoloom {
 
-/// Chooses the requested output of each waiting packet.
+/// Chooses the output that each waiting packet requests.
 void InputQueuedNetwork::choose_outputs(Worker& worker, std::uint32_t router) {
     std::ranges::fill(worker.chosen_counts, 0);
     for (std::uint32_t input = fabric_.first_input(router); input < fabric_.first_input(router + 1); ++input)
@@ -21,8 +22,9 @@ void InputQueuedNetwork::choose_outputs(Worker& worker, std::uint32_t router) {
         }
 }
 
-/// The output on a shortest route with a free virtual channel and the most credits, less those that packets which chose it
-/// in this cycle will need; ties by lot. Without one: the machine's own route from here, once a virtual channel of it is free.
+/// Chooses the output on a shortest route that has a free virtual channel and the most credits, minus the
+/// flits of packets that chose it in this cycle. Breaks ties randomly. If no output qualifies, requests the
+/// escape channel of the machine's own route.
 void InputQueuedNetwork::choose_output(Worker& worker, std::uint32_t router, Queue& queue,
                                        std::uint32_t packet) {
     const MinimalNextHops& steps = *paths_.steps();
@@ -58,7 +60,7 @@ void InputQueuedNetwork::choose_output(Worker& worker, std::uint32_t router, Que
     queue.open = classed_.open_to(hop, 0);
 }
 
-/// A packet that was given a virtual channel reserved for escapes has escaped, and stays on its path.
+/// Fixes the path of a packet that has allocated an escape virtual channel.
 void InputQueuedNetwork::settle(std::uint32_t vc, std::uint32_t packet) {
     PacketPool::RouteMode& mode = packets_[packet].mode;
     if ((chosen_ >> vc & 1U) == 0 && mode == PacketPool::RouteMode::may_escape)

@@ -9,7 +9,8 @@
 
 namespace topoloom {
 
-/// The queues that the packet in front of a queue waits for: none if it can go on, or waits for its turn.
+/// Returns the queues that the front packet of a queue waits for, or an empty list if the packet can proceed
+/// or only waits for arbitration.
 std::vector<std::uint32_t> InputQueuedNetwork::blocking_packets(std::uint32_t input, std::uint32_t vc) const {
     const Queue& queue = queues_[std::size_t{input} * vcs_ + vc];
     if (queue.count == 0) return {};
@@ -34,7 +35,7 @@ std::vector<std::uint32_t> InputQueuedNetwork::blocking_packets(std::uint32_t in
     return queues;
 }
 
-/// Queues that wait for one that can go on are left out, until none is: what is left waits for itself.
+/// Repeatedly removes queues that wait for a queue that can proceed. The remaining queues are deadlocked.
 std::string InputQueuedNetwork::describe_deadlock() const {
     std::vector<std::vector<std::uint32_t>> waits(queues_.size());
     std::vector<bool> is_stuck(queues_.size());

@@ -25,7 +25,7 @@ void InputQueuedNetwork::serve_nodes(Worker& worker) {
 
 bool InputQueuedNetwork::begin_packet(Worker& worker, Node node) {
     Sender& sender = senders_[node.value];
-    // The path says which channel the packet enters by, hence it is drawn before there is room.
+    // The path determines the entry channel, so choose the path before checking for space.
     if (sender.packet == no_index) {
         const PacketRequest order = workload_.take(node, worker.now);
         sender.next = workload_.next(node);

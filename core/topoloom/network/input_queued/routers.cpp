@@ -30,7 +30,7 @@ std::uint32_t most_outputs(const Fabric& fabric) {
     return static_cast<std::uint32_t>(most);
 }
 
-/// Queues by output are virtual channels, as many for each as there are classes of paths.
+/// Implements queues by output as virtual channels, `options.vcs` per output.
 SwitchOptions in_virtual_channels(const Fabric& fabric, const Paths& paths, const SwitchOptions& options) {
     if (options.queues == InputQueues::shared) return options;
     if (paths.steps() != nullptr)
@@ -67,7 +67,7 @@ InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths,
       room_(options.switching == Switching::cut_through ? workload.longest_packet() : 1),
       shards_(make_shards(fabric, static_cast<std::size_t>(thread_count(threads)))),
       ahead_(shortest_delay_ + (shards_.has_foreign_entries ? 0 : options.crossing)),
-      // Each holds a flit of a buffer or of a node, or is to be taken back.
+      // The maximum number of packets. Each packet has a flit in a buffer or node, or waits to be reclaimed.
       packets_(paths.longest(),
                fabric.channel_count() *
                        (std::size_t{options.vcs} * options.buffer + 4 * (options.crossing + longest_delay_)) +
@@ -137,7 +137,7 @@ void InputQueuedNetwork::number_lines() {
             input_credits_[channel.input] = credits;
             credited_router_[channel.input] = channel.is_entry() ? nobody : channel.from;
         }
-        // Nodes take all that comes.
+        // Exits never block, since nodes accept all flits.
         if (channel.is_exit())
             std::fill_n(credits_.begin() + std::ptrdiff_t{credits} * vcs_, vcs_, unlimited_credits);
     }
@@ -435,7 +435,7 @@ void InputQueuedNetwork::cross(Worker& worker, std::uint32_t router, std::uint32
     if (!flit.is_tail()) return;
     inputs_[input].active &= ~bit;
     free_[output] |= VcMask{1} << queue.vc;
-    // The next packet's way is looked up from the next cycle on, unless it is known already.
+    // Route computation of the next packet begins in the next cycle, except with lookahead routing.
     if (queue.count > 0) show_head(input, vc, worker.now + (options_.routing == 0 ? 0 : 1));
 }
 

@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t most_ranks = std::int64_t{1} << 24;
 constexpr std::int64_t most_processors = 1024;
 constexpr std::int64_t most_bytes = 1'000'000'000'000'000;
-/// A century of work.
+/// 100 years in nanoseconds: the limit of work.
 constexpr std::int64_t most_nanoseconds = 3'000'000'000'000'000'000;
 
 class Reader {
@@ -48,7 +48,7 @@ class Reader {
     struct Part {
         bool is_given = false;
         std::vector<RankOperation> operations{};
-        std::vector<Dependence> order{};  // numbers within the rank
+        std::vector<Dependence> order{};  // operation numbers within the rank
     };
     struct Wait {
         std::string_view after, before;
@@ -56,7 +56,7 @@ class Reader {
         std::uint32_t line;
     };
 
-    /// Moves to the next token, on this line or a later one; returns false at the end.
+    /// Moves to the next token on this or a later line. Returns false at the end of the text.
     bool next_line() {
         while (!scanner_.at_end()) {
             if (!rest_.empty()) return true;
@@ -68,7 +68,8 @@ class Reader {
         }
         return false;
     }
-    /// `//` to the end of the line, or `/*` to `*/`. False, with the word kept, if it is none.
+    /// Skips a comment: `//` to the end of the line, or `/*` to `*/`. Returns false and restores the word if
+    /// it begins no comment.
     bool skip_comment() {
         std::string_view word = scanner_.read_word("a comment");
         if (word.starts_with("//")) {
@@ -98,7 +99,7 @@ class Reader {
         scanner_.end_line();
         ++line_;
     }
-    /// Up to a blank, or behind a colon or before a brace, which need no blanks.
+    /// Reads a word, which ends before a blank, after a colon or before a brace.
     std::string_view read_word(std::string_view expected) {
         std::string_view word = rest_.empty() ? scanner_.read_word(expected) : std::exchange(rest_, {});
         std::size_t end = word.find(':');
@@ -111,7 +112,7 @@ class Reader {
         if (read_word(quote(word)) != word) scanner_.fail_at_previous("expected ", quote(word));
     }
     static std::string quote(std::string_view word) { return "'" + std::string(word) + "'"; }
-    /// An integer behind which `unit` stands; nothing if it is none.
+    /// Parses an integer followed by `unit`; returns nullopt for other words.
     static std::optional<std::int64_t> integer(std::string_view word, std::string_view unit = "") {
         std::int64_t value = 0;
         const char* const end = word.data() + word.size() - std::min(word.size(), unit.size());
@@ -126,7 +127,8 @@ class Reader {
         if (*value > most) scanner_.fail_at_previous(what, " is ", *value, ", but at most ", most);
         return *value;
     }
-    /// The tag of a message; some programs write -1 for any.
+    /// Reads the peer or tag of a message. Rejects -1, which some programs write for MPI_ANY_SOURCE and
+    /// MPI_ANY_TAG.
     std::int64_t count_of_message(std::string_view what, std::string_view any, std::int64_t most) {
         if (scanner_.at_line_end() || !scanner_.at('-')) return count(what, most);
         scanner_.fail_at_previous("expected ", what, ", found ", quote(read_word(what)), ": messages from ",
@@ -234,7 +236,7 @@ class Reader {
     }
 
     TextScanner scanner_;
-    std::string_view rest_;  // of a word that was read in parts
+    std::string_view rest_;  // the rest of a partly read word
     std::uint32_t line_ = 1;
     std::vector<Part> parts_;
 };

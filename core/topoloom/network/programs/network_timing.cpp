@@ -13,7 +13,7 @@ namespace topoloom {
 
 namespace {
 
-/// In seconds and bytes per second.
+/// Speed of a channel, in bytes per second and seconds.
 struct Speed {
     double bandwidth = 0;
     double latency = 0;
@@ -59,8 +59,8 @@ std::uint32_t most_inputs(const Fabric& fabric) {
     return static_cast<std::uint32_t>(most);
 }
 
-/// Buffer size: what arrives during the credit round trip, plus a packet; for crosspoints in whole packets, as they
-/// return credits for whole packets.
+/// Returns the buffer size in flits for full speed: the flits of a credit round trip, plus a packet. Rounded
+/// up to whole packets for crosspoints, whose credits are packets.
 std::uint32_t full_speed_buffer(const std::vector<ChannelTimes>& channels, std::uint32_t steps,
                                 std::uint32_t packet, bool whole) {
     std::uint32_t most = 0;

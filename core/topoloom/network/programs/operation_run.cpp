@@ -113,7 +113,7 @@ void OperationRun::process(const Event& event) {
     }
 }
 
-/// Releases operations that waited for its start or end.
+/// Releases operations that waited for the start or end of an operation.
 void OperationRun::release_dependents(OperationId id, bool on_start, std::uint64_t cycle) {
     for (const OperationGraph::Dependent& dependent : graph_.dependents(id))
         if (dependent.on_start == on_start && --states_[dependent.operation.value].waits == 0)
@@ -179,7 +179,7 @@ void OperationRun::open_messages(std::uint32_t rank, std::uint64_t cycle) {
     state.opened = 0;
 }
 
-/// A packet has come to its receive, or all of a message inside a node.
+/// Records the arrival of a packet, or of a whole intra-node message, at its receive.
 void OperationRun::arrive(OperationId receive, std::uint64_t cycle) {
     const RankOperation& operation = graph_[receive];
     OperationState& state = states_[receive.value];

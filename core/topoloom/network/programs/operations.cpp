@@ -12,17 +12,17 @@ namespace topoloom {
 
 namespace {
 
-/// Describes a dependency cycle for error messages.
+/// Maximum number of operations of a dependency cycle in an error message.
 constexpr std::size_t most_named = 8;
 
-/// Sender, receiver and tag of a message.
+/// Returns sender, receiver and tag of a message.
 std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> ends(const RankOperation& operation) {
     const bool sends = operation.kind == RankOperation::Kind::send;
     const std::uint32_t own = operation.rank.value, peer = operation.peer.value;
     return {sends ? own : peer, sends ? peer : own, operation.tag};
 }
 
-/// The start and the end of operations, as vertices of what waits for what.
+/// The dependency graph, whose vertices are the start and the end of each operation.
 struct Times {
     static std::uint32_t start(OperationId id) { return 2 * id.value; }
     static std::uint32_t end(OperationId id) { return 2 * id.value + 1; }
@@ -91,7 +91,7 @@ void OperationGraph::match_messages() {
     }
 }
 
-/// Removes operations without dependences until none or only cycles remain.
+/// Removes vertices without dependences until none or only cycles remain.
 void OperationGraph::require_order() const {
     const Times times{*this};
     std::vector<std::uint32_t> left(2 * operations_.size(), 0), ready;
@@ -106,7 +106,7 @@ void OperationGraph::require_order() const {
             if (--left[after] == 0) ready.push_back(after);
         });
     if (done == count) return;
-    // Each of the rest waits for another of the rest: going back from one to another comes to a circle.
+    // Each remaining vertex waits for a remaining vertex, so following dependences backwards finds a cycle.
     std::vector<std::uint32_t> before(count, no_index), seen(count, 0), way;
     for (std::uint32_t time = 0; time < count; ++time)
         if (left[time] > 0) times.for_each_after(time, [&](std::uint32_t after) { before[after] = time; });

@@ -12,7 +12,8 @@ namespace topoloom {
 
 namespace {
 
-/// Label of a packet: the receiver's index on its node, the step, and whether it is the last of its message.
+/// Label of a packet: index of the receiver on its node, step, and whether the packet is the last of its
+/// message.
 struct Label {
     static constexpr unsigned place_bits = 20;
     static constexpr std::uint64_t most_places = std::uint64_t{1} << place_bits;
@@ -62,7 +63,8 @@ ProgramRun::ProgramRun(const Program& program, std::span<const Node> node_of_ran
     }
 }
 
-/// Advances all ranks of a node that finished their steps. One may complete the step of another.
+/// Advances all ranks of a node that finished their steps. Beginning a step can complete the step of another
+/// rank.
 void ProgramRun::begin_steps(NodeState& node) {
     while (!node.advancing.empty()) {
         const std::uint32_t rank = node.advancing.back();
@@ -76,7 +78,7 @@ void ProgramRun::begin_steps(NodeState& node) {
     }
 }
 
-/// Begins `state.step` and returns whether it is over already.
+/// Begins `state.step`. Returns whether the step is complete at once.
 bool ProgramRun::begin_step(NodeState& node, std::uint32_t rank) {
     RankState& state = ranks_[rank];
     node.receives.clear();
@@ -125,7 +127,7 @@ void ProgramRun::deliver_inside(NodeState& node, std::uint32_t from, const Progr
     arrive(node, message.peer.value, sender.step, 1, false, there);
 }
 
-/// Packets of a message have come to a rank, which may not be that far yet.
+/// Records the arrival of packets at a rank, which may not have begun the step yet.
 void ProgramRun::arrive(NodeState& node, std::uint32_t rank, std::uint64_t step, std::uint64_t packets,
                         bool is_last, std::uint64_t cycle) {
     RankState& state = ranks_[rank];

@@ -9,9 +9,10 @@ namespace topoloom {
 
 namespace {
 
-/// Between two looks.
+/// Cycles between two checks.
 constexpr std::uint64_t cycles_at_once = 1024;
-/// Nothing crosses a switch for as long as this, and what channels take, though flits are in the network.
+/// Cycles without a flit crossing any switch, in addition to channel delays, after which a deadlock is
+/// reported.
 constexpr std::uint64_t patience = 1 << 16;
 
 }  // namespace

@@ -17,7 +17,7 @@ struct StoredMessage {
     Bytes bytes;
 };
 
-/// Within a step, a rank sends in list order.
+/// A program with a message list. Within a step, a rank sends in list order.
 class StoredProgram final : public Program {
    public:
     /// Throws Error for ranks out of range and negative sizes.
@@ -37,7 +37,7 @@ class StoredProgram final : public Program {
         std::uint64_t step;
         ProgramMessage message;
     };
-    /// By rank, then by step.
+    /// The messages of one direction, sorted by rank, then by step.
     struct Side {
         std::vector<std::uint64_t> first;  // [rank]
         std::vector<Entry> entries;

@@ -55,7 +55,7 @@ void MinimalNextHops::measure(std::size_t set, const std::vector<std::uint32_t>&
 
 Turns MinimalNextHops::turns() const {
     Turns turns(fabric_->channel_count());
-    std::vector<std::size_t> first(fabric_->router_count() + 1, 0);  // [router]: of its turns in `seen`
+    std::vector<std::size_t> first(fabric_->router_count() + 1, 0);  // [router]: first of its turns in `seen`
     for (std::uint32_t router = 0; router < fabric_->router_count(); ++router)
         first[router + 1] = first[router] + fabric_->into(router).size() * fabric_->out_of(router).size();
     std::vector<bool> seen(first.back(), false);

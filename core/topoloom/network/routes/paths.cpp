@@ -47,7 +47,7 @@ Paths::Paths(const Fabric& fabric, Routing routing, const Poll& poll)
     ++class_count_;
 }
 
-/// False if packets that choose need routes to escape by.
+/// Sets up adaptive routing. Returns false if adaptive packets need escape paths.
 bool Paths::choose_steps() {
     steps_.emplace(*fabric_);
     longest_ = std::max<std::size_t>(longest_, steps_->longest() + 1);
@@ -90,7 +90,8 @@ bool Paths::follows(const RouteChannel& before, const RouteChannel& after) const
     return at != no_index && at == fabric_->channel(after.channel).from;
 }
 
-/// Throws Error unless all paths of the route are shortest: then so is any path that changes from one to another.
+/// Throws Error unless all paths of the route are shortest paths. Then any path that switches between them is
+/// shortest too.
 void Paths::require_no_detours(Node from, Node to, const std::vector<RouteChannel>& route) const {
     double links = 0;
     for (const RouteChannel& part : route)
@@ -100,12 +101,13 @@ void Paths::require_no_detours(Node from, Node to, const std::vector<RouteChanne
              "' routes messages over detours, which are not simulated in switches; choose a minimal routing");
 }
 
-/// Finds successions by the routers that channels leave.
+/// Finds pairs of consecutive channels of a route, by router.
 class Paths::Successions {
    public:
     explicit Successions(const Fabric& fabric) : fabric_(fabric), first_(fabric.router_count(), no_index) {}
 
-    /// Ordered by the second channel, unless the route is split: then a channel may follow several.
+    /// Sorted by the second channel if the route is not split. In a split route a channel can follow several
+    /// channels.
     const std::vector<Succession>& of(const std::vector<RouteChannel>& route) {
         found_.clear();
         if (!is_split(route)) {
@@ -128,8 +130,8 @@ class Paths::Successions {
 
    private:
     const Fabric& fabric_;
-    std::vector<std::uint32_t> first_;  // [router]: a channel that leaves it
-    std::vector<std::uint32_t> next_;   // [channel of the route]: another that leaves the same router
+    std::vector<std::uint32_t> first_;  // [router]: an outgoing channel
+    std::vector<std::uint32_t> next_;   // [channel of the route]: next outgoing channel of the same router
     std::vector<Succession> found_;
 };
 
@@ -184,7 +186,7 @@ void Paths::count_classes(const Poll& poll) {
     std::vector<std::uint32_t> rises, lengths;
     for_each_route(
         poll, [&](const std::vector<RouteChannel>& route, const std::vector<Succession>& successions) {
-            /// Whether it has changed what is known of the path behind a turn.
+            /// Updates rises and length of the path behind a turn. Returns whether they changed.
             const auto lengthen = [&](std::size_t before, std::size_t after) {
                 const ChannelId one = route[before].channel, next = route[after].channel;
                 const std::uint32_t rise =
@@ -220,7 +222,8 @@ std::span<const Hop> Paths::find(Node from, Node to, Rng& rng, Workspace& worksp
     workspace.is_fixed = !detours_ && !is_split(workspace.route);
     if (detours_ && detours_->has(from, to)) {
         add_detour(from, to, rng, workspace);
-        /// Cost of the channels between routers; the channel from the node comes before them.
+        /// Cost of a path: queue of its first channel between routers times their number. path[0] is the
+        /// channel from the node.
         const auto cost = [&](const std::vector<Hop>& path) {
             return std::uint64_t{queued(path[1].channel)} * (path.size() - 2);
         };
@@ -248,7 +251,7 @@ void Paths::add_detour(Node from, Node to, Rng& rng, Workspace& workspace) const
     while (!detours_->enters(path.back().channel, via)) path.pop_back();
     const std::size_t begin = path.size();
     add_route(detours_->node_behind(path.back().channel), to, rng, workspace, path);
-    path.erase(path.begin() + static_cast<std::ptrdiff_t>(begin));  // into the router where it is already
+    path.erase(path.begin() + static_cast<std::ptrdiff_t>(begin));  // the channel into that router
 }
 
 std::span<const Hop> Paths::enter(Node from, Node to, Workspace& workspace, const Queued& queued) const {
@@ -301,7 +304,7 @@ void Paths::set_classes(std::vector<Hop>& path) const {
         path[i].follows = share_part(before, here);
         path[i].rise = path[i].follows && circles_.cut.has(before, here) ? 1 : 0;
     }
-    std::uint32_t rises = 0;  // from here to where the path leaves the part
+    std::uint32_t rises = 0;  // from here to the end of the part
     for (std::size_t i = path.size(); i-- > 0;) {
         Hop& hop = path[i];
         const std::uint32_t classes = classes_[circles_.part[hop.channel.value]];

@@ -10,9 +10,10 @@
 
 namespace topoloom {
 
-/// Sources. Valiant routing through an intermediate group, and UGAL-L: J. Kim, W. Dally, S. Scott, D. Abts,
-/// Technology-Driven, Highly-Scalable Dragonfly Topology, ISCA 2008, section 4. Escape channels: J. Duato, A New Theory
-/// of Deadlock-Free Adaptive Routing in Wormhole Networks, IEEE TPDS 4, 1993.
+/// Routing algorithms. Sources: Valiant routing over an intermediate group, and UGAL-L: J. Kim, W. Dally, S.
+/// Scott, D. Abts, Technology-Driven, Highly-Scalable Dragonfly Topology, ISCA 2008, section 4. Escape
+/// channels: J. Duato, A New Theory of Deadlock-Free Adaptive Routing in Wormhole Networks, IEEE TPDS 4,
+/// 1993.
 enum class Routing { own, minimal_adaptive, valiant, ugal };
 
 inline constexpr std::array<Alternative, 4> routings{{
@@ -26,7 +27,8 @@ inline constexpr std::array<Alternative, 4> routings{{
     return parse_alternative<Routing>("routing", name, routings);
 }
 
-/// Resolves the machine's own routing: a named one if it takes detours or adapts to load.
+/// Returns the named routing that corresponds to the machine's own routing, or Routing::own for minimal fixed
+/// routes.
 [[nodiscard]] Routing own_routing(const Machine& machine);
 
 }  // namespace topoloom

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::uint32_t fresh = no_index;
 
-/// Tarjan's search for strongly connected components (Depth-first search and linear graph algorithms, SIAM Journal on
-/// Computing 1, 1972). A turn to a channel from which the search has come, and has not returned to, closes a circle.
+/// Tarjan's search for strongly connected components (Depth-first search and linear graph algorithms, SIAM
+/// Journal on Computing 1, 1972). A turn to a channel on the search stack closes a cycle.
 class Search {
    public:
     explicit Search(const Turns& turns)
@@ -41,7 +41,7 @@ class Search {
    private:
     struct Visit {
         ChannelId channel;
-        std::span<const ChannelId> left;  // turns that have not been looked at
+        std::span<const ChannelId> left;  // turns not yet visited
     };
 
     void enter(ChannelId channel) {

@@ -12,13 +12,13 @@
 
 namespace topoloom {
 
-/// Each node that the pattern lets send makes packets at the same mean rate. A packet enters the network while less than
-/// `window` of its node's packets have no reply, and waits at the node otherwise; latencies count from when it may enter. The
-/// receiver replies at once, before its own packets.
+/// A closed-loop workload. All sending nodes of the pattern create packets at the same mean rate. A node with
+/// `window` packets without a reply holds back further packets. Latency counts from the cycle in which a
+/// packet is no longer held back. A receiver replies immediately, before sending its own packets.
 class ClosedLoop final : public LoadSource {
    public:
-    /// `load`: flits that each sending node makes per cycle, without replies. Keeps a reference to the traffic. Throws Error for what a
-    /// Source refuses, and nodes or windows that cannot be counted.
+    /// `load` is in flits per sending node and cycle, without replies. Refers to the traffic. Throws the same
+    /// errors as PacketSource, and Error for nodes or windows beyond 32 bits.
     ClosedLoop(const TrafficPattern& traffic, std::size_t nodes, std::uint32_t packet, double load,
                std::uint64_t seed, const Injection& injection);
 
@@ -40,8 +40,8 @@ class ClosedLoop final : public LoadSource {
     struct Sender {
         PacketSource source;
         std::uint32_t open = 0;        // packets without a reply
-        std::uint64_t since = 0;       // the cycle in which the window had room again
-        std::vector<Reply> replies{};  // to be sent from `first` on
+        std::uint64_t since = 0;       // cycle in which the window last got a free place
+        std::vector<Reply> replies{};  // replies to send, from index `first` on
         std::size_t first = 0;
     };
 

@@ -18,7 +18,8 @@ constexpr std::uint64_t first_batch = 500;  // cycles
 constexpr std::size_t batches = 20;
 /// Student's t of 19 degrees of freedom, two-sided 95 %.
 constexpr double student = 2.093;
-/// Shares of the time by which nodes fall behind, all of them or one: a steady queue's length changes by less.
+/// Saturation thresholds: growth of the lag per cycle, on average over nodes or of one node. Steady queues
+/// change less.
 constexpr double all_behind = 0.02;
 constexpr double one_behind = 0.1;
 
@@ -33,7 +34,7 @@ double squares(std::span<const double> values) {
     return sum;
 }
 
-/// Number of initial values that MSER discards.
+/// Returns the number of initial values that MSER discards.
 std::size_t truncation(const std::vector<double>& values) {
     std::size_t best = 0;
     double least = std::numeric_limits<double>::infinity();
@@ -49,7 +50,7 @@ std::size_t truncation(const std::vector<double>& values) {
     return best;
 }
 
-/// Cycles at or below which this share of the packets took.
+/// Returns the latency, in cycles, that this share of the packets does not exceed.
 double percentile(const Received& received, double share) {
     const double wanted = share * static_cast<double>(received.packets);
     std::uint64_t seen = 0;
@@ -70,7 +71,7 @@ void add(Received& sum, const Received& more) {
     for (std::size_t i = 0; i < more.sent.size(); ++i) sum.sent[i] += more.sent[i];
 }
 
-/// Means of pairs.
+/// Replaces each pair of batch means by its mean.
 void pair_up(std::vector<double>& means) {
     for (std::size_t i = 0; i < means.size() / 2; ++i) means[i] = (means[2 * i] + means[2 * i + 1]) / 2;
     means.resize(means.size() / 2);
@@ -81,7 +82,7 @@ class LoadRun {
     LoadRun(PacketNetwork& network, const LoadSource& senders, Meter& meter)
         : network_(network), senders_(senders), meter_(meter), lags_(lags()) {}
 
-    /// False once it is to end.
+    /// Runs a batch of cycles. Returns false if the meter stopped the run.
     bool batch(std::uint64_t cycles, Received& received) {
         for (std::uint64_t done = 0; done < cycles; done += first_batch) {
             const std::uint64_t hops = network_.flit_hops();
@@ -98,12 +99,12 @@ class LoadRun {
             throw Stalled("packets wait for each other in cycle " + std::to_string(network_.cycle()) + ": " +
                           circle);
     }
-    /// From here on nodes may fall behind.
+    /// Sets the reference of is_saturated() to the current lags.
     void begin_watch() {
         lags_ = lags();
         since_ = network_.cycle();
     }
-    /// Whether nodes fall behind: on average, or one of them.
+    /// Whether lags grow above a threshold, on average or at one node.
     [[nodiscard]] bool is_saturated() const {
         const std::vector<std::uint64_t> lags = this->lags();
         const auto cycles = static_cast<double>(network_.cycle() - since_);
@@ -120,7 +121,7 @@ class LoadRun {
     }
 
    private:
-    /// [node]: how far it is behind, in the network and before it.
+    /// Lag of each node in cycles: age of the oldest unsent packet, at the network or held back.
     [[nodiscard]] std::vector<std::uint64_t> lags() const {
         std::vector<std::uint64_t> lags = network_.lags();
         for (std::uint32_t node = 0; node < lags.size(); ++node)
@@ -155,7 +156,7 @@ LoadSample sample(const PacketNetwork& network, const Received& received, std::u
                 usage.room == 0 ? 0 : static_cast<double>(usage.stored) / static_cast<double>(usage.room)};
 }
 
-/// Totals per cycle.
+/// Sets the latency histogram and the rate of each source.
 void set_counts(LoadMeasure& measure, const Received& all, const LoadSource& senders) {
     measure.by_latency = all.by_latency;
     while (!measure.by_latency.empty() && measure.by_latency.back() == 0) measure.by_latency.pop_back();

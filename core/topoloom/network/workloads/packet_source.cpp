@@ -23,7 +23,7 @@ PacketSource::PacketSource(const Injection& injection, double load, std::uint32_
             fail("a load of ", load, " is more than bursts have, ", peak,
                  " flits per cycle; raise their peak");
         chance_ = peak / packet;
-        const double share = load / peak;  // of cycles that belong to bursts
+        const double share = load / peak;  // share of cycles in bursts
         if (share < 1) {
             const double begins = share / (1 - share) / length;
             if (begins > 1)

@@ -27,7 +27,7 @@ struct HotSpotOptions {
     }
 };
 
-/// Bits of a node's number.
+/// Returns the number of bits of a node number.
 unsigned address_bits(std::string_view traffic, std::size_t nodes, bool in_halves) {
     const auto bits = static_cast<unsigned>(std::bit_width(nodes) - 1);
     if (!std::has_single_bit(nodes) || (in_halves && bits % 2 != 0))
@@ -42,7 +42,7 @@ std::uint32_t reversed(std::uint32_t number, unsigned bits) {
     return result;
 }
 
-/// Sattolo's shuffle: one cycle through all nodes, so that none sends to itself.
+/// Sattolo's shuffle: one cycle through all nodes, so no node sends to itself.
 std::vector<Node> drawn_permutation(std::size_t nodes, std::uint64_t seed) {
     std::vector<Node> to(nodes);
     for (std::uint32_t i = 0; i < nodes; ++i) to[i] = Node{i};

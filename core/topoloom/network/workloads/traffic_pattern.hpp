@@ -18,16 +18,16 @@ namespace topoloom {
 class TrafficPattern {
    public:
     /// uniform      any other node
-    /// transpose    node i of 2^2b: the halves of its number change places
-    /// reversal     of 2^b: its bits in reversed order
-    /// complement   of 2^b: all bits flipped
-    /// shift(by=1)  i + by, round the end
-    /// permutation  drawn once, without nodes that keep to themselves
-    /// hot-spot(node=0,percent=10)  this share to one node, the rest uniform
-    /// Throws Error for unknown names and options, and numbers of nodes that do not fit.
+    /// transpose    for 2^2b nodes: swaps the two halves of the node number's bits
+    /// reversal     for 2^b nodes: reverses the bits of the node number
+    /// complement   for 2^b nodes: flips all bits of the node number
+    /// shift(by=1)  node i sends to (i + by) mod nodes
+    /// permutation  a random permutation without fixed points
+    /// hot-spot(node=0,percent=10)  `percent` of the packets to one node, the rest uniform
+    /// Throws Error for unknown names and options, and for unsupported node counts.
     TrafficPattern(std::string_view text, std::size_t nodes, std::uint64_t seed);
 
-    /// Whether the node sends; it does not send to itself.
+    /// Whether the node sends. Nodes that would send to themselves do not.
     [[nodiscard]] bool sends(Node node) const { return fixed_.empty() || fixed_[node.value] != node; }
     [[nodiscard]] Node next(Node from, Rng& rng) const {
         if (!fixed_.empty()) return fixed_[from.value];
@@ -38,7 +38,7 @@ class TrafficPattern {
 
    private:
     std::uint32_t nodes_;
-    std::vector<Node> fixed_;  // [from]; empty: drawn
+    std::vector<Node> fixed_;  // [from]; empty if drawn per packet
     Node hot_;
     std::uint32_t hot_percent_ = 0;
 };
