@@ -7,14 +7,15 @@ namespace topoloom {
 
 namespace {
 
-/// Congestion of a link as a function of the share f: start + slope * f.
+/// Congestion of a link as a linear function of the share f: start + slope * f.
 struct Line {
     double start;
     double slope;
     [[nodiscard]] double at(double share) const { return start + slope * share; }
 };
 
-/// The line of the busiest link; of equally busy ones the steepest, or where `falling` the one that falls most.
+/// Returns the line of the busiest link at this share. Breaks ties by the largest slope, or by the smallest
+/// if `falling`.
 Line busiest(double share, bool falling, std::span<const double> minimal, std::span<const double> detours,
              std::span<const LinkRun> runs) {
     Line top{0, 0};
@@ -33,9 +34,9 @@ Line busiest(double share, bool falling, std::span<const double> minimal, std::s
 
 }  // namespace
 
-/// The busiest link's congestion is convex in f: lines that fall meet lines that rise at its bottom. Starting with the
-/// busiest lines of both ends, a line that lies above where the two cross takes the place of the one on its side. Each
-/// step finds another link, so there are few; the end is exact.
+/// The maximum over links is convex in f, with its minimum where a falling and a rising line cross. Starts
+/// with the busiest lines at both ends. A line above the crossing replaces the falling or the rising line.
+/// Each step finds another link, so there are few steps. The result is exact.
 double best_minimal_share(std::span<const double> minimal, std::span<const double> detours,
                           std::span<const LinkRun> runs) {
     Line rising = busiest(1, true, minimal, detours, runs);
@@ -45,7 +46,7 @@ double best_minimal_share(std::span<const double> minimal, std::span<const doubl
     while (true) {
         const double share = (falling.start - rising.start) / (rising.slope - falling.slope);
         const Line top = busiest(share, true, minimal, detours, runs);
-        // Not above the crossing beyond what rounding makes of it.
+        // Stop if the line is above the crossing only by rounding.
         if (top.at(share) <= rising.at(share) * (1 + 1e-12)) return share;
         (top.slope > 0 ? rising : falling) = top;
     }

@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::size_t max_stations = 64;
 constexpr std::size_t max_half_way = 12;
-constexpr std::size_t max_steps = 4096;       // of a search for room
-constexpr std::int64_t max_pieces = 1 << 20;  // over all ways
+constexpr std::size_t max_steps = 4096;       // steps per search for free rings
+constexpr std::int64_t max_pieces = 1 << 20;  // over all direction choices
 
-/// Time is counted in the bytes that a ring carries meanwhile.
+/// Time, in bytes that a ring transfers.
 using Clock = std::int64_t;
 
-/// Bit i: the link between station i and the next clockwise.
+/// A set of links. Bit i is the link between station i and the next station clockwise.
 using Arc = std::uint64_t;
 
 struct Route {
@@ -29,7 +29,7 @@ struct Route {
     bool clockwise = true;
 };
 
-/// The arc from a to b in one direction.
+/// Returns the arc from a to b in one direction.
 Route route_between(const RingBus& bus, Node a, Node b, bool clockwise) {
     const auto n = static_cast<std::uint32_t>(bus.node_count());
     Route route{0, clockwise};
@@ -46,8 +46,8 @@ struct Piece {
     Clock end;
 };
 
-/// The pieces in flight. A piece is many transfers of the bus, each of which may take another ring: a further piece has
-/// room if all of its direction can be reassigned to the rings.
+/// The pieces in flight. A piece consists of many bus transfers, and each can use another ring. So a new
+/// piece fits if all pieces of its direction can be reassigned to the rings.
 class Rings {
    public:
     Rings(const RingBus& bus, std::span<const BusMessage> messages, const BusTiming& timing)
@@ -56,7 +56,7 @@ class Rings {
         ends_ = Arc{1} << (n - 1) | Arc{1} << ((n - 1) / 2);
     }
 
-    /// Until `now + bytes`, unless it has to wait.
+    /// Starts a piece that occupies its resources until `now + bytes`. Returns false if the piece must wait.
     bool start(std::size_t i, const Route& route, Clock bytes, Clock now) {
         const auto [from, to, size] = messages_[i];
         if ((sends_ >> from.value & 1) != 0 || (receives_ >> to.value & 1) != 0 ||
@@ -72,7 +72,8 @@ class Rings {
         return true;
     }
 
-    /// When the next pieces arrive, which leave the rings; calls visit(message) for each.
+    /// Removes the pieces that arrive next and calls visit(message) for each. Returns the time of their
+    /// arrival.
     template <class Visit>
     Clock finish_next(const Visit& visit) {
         Clock next = std::numeric_limits<Clock>::max();
@@ -95,7 +96,7 @@ class Rings {
         Arc busy = 0;
         std::uint32_t pieces = 0;
         std::uint32_t long_past_end = 0;
-        std::int64_t size = 0;  // of the messages of all its pieces; 0 if these differ
+        std::int64_t size = 0;  // common message size of the pieces, or 0
     };
 
     [[nodiscard]] bool has_room(const std::vector<Piece>& flying) const {
@@ -112,7 +113,7 @@ class Rings {
         return deal(flying, 0, rings, steps);
     }
 
-    /// Pieces from `next` on to rings that already hold those before.
+    /// Assigns the pieces from `next` on to rings, after the earlier pieces. Returns whether all fit.
     [[nodiscard]] bool deal(const std::vector<Piece>& flying, std::size_t next, std::vector<Ring>& rings,
                             std::size_t& steps) const {
         if (next == flying.size()) return true;
@@ -132,7 +133,7 @@ class Rings {
                 if (!slow && deal(flying, next + 1, rings, steps)) return true;
                 ring = before;
             }
-            // Empty rings are alike.
+            // Empty rings are equivalent, so try only one.
             if (before.pieces == 0) return false;
         }
         return false;
@@ -156,13 +157,13 @@ class Rings {
     Node memory_;
     bool ring_ends_;
     Arc ends_ = 0;
-    std::array<std::vector<Piece>, 2> in_flight_;  // clockwise, and the other way
+    std::array<std::vector<Piece>, 2> in_flight_;  // clockwise, counter-clockwise
     std::uint64_t sends_ = 0;                      // stations that are sending
     std::uint64_t receives_ = 0;
     bool memory_busy_ = false;
 };
 
-/// When each message has arrived.
+/// Returns the arrival time of each message.
 std::vector<Clock> arrivals(const RingBus& bus, std::span<const BusMessage> messages,
                             std::span<const Route> routes, const BusTiming& timing) {
     struct Waiting {
@@ -217,7 +218,7 @@ void check(const RingBus& bus, std::span<const BusMessage> messages, const BusTi
     }
 }
 
-/// A rate, in the mean divided by `ways` once all are in.
+/// Includes a rate in `all`. The caller divides the mean by the number of direction choices at the end.
 void include(BusRate& all, BytesPerSecond rate, bool first) {
     all.worst = first ? rate : std::min(all.worst, rate);
     all.best = first ? rate : std::max(all.best, rate);

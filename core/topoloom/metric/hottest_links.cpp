@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t contributors_kept = 3;
 
-/// Keeps the heaviest; ties go to the lower ranks, so that the order of insertion does not matter.
+/// Inserts a contribution and drops the lightest. Of equal contributions, drops the one with higher ranks, so
+/// that the order of insertion does not matter.
 void keep_heaviest(std::vector<Contribution>& kept, const Contribution& more) {
     const auto before = [](const Contribution& a, const Contribution& b) {
         return std::tuple(-a.bytes, a.source, a.target) < std::tuple(-b.bytes, b.source, b.target);
@@ -49,7 +50,7 @@ std::vector<HotLink> most_congested(const Machine& machine, const Judgement& jud
 
 using Routes = std::function<void(Node, Node, const RouteVisitor&)>;
 
-/// Returns the routes that the judged traffic takes. They keep a reference to the machine.
+/// Returns the routes of the judged traffic. The routes refer to the machine.
 Routes routes_of(const Machine& machine, const Judgement& judgement) {
     if (judgement.minimal_share) {
         return with_topology(machine, [&](const auto& network) -> Routes {
@@ -75,7 +76,7 @@ std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machin
         return hottest_links(sent, machine, placement, judgement, count, threads);
     }
     std::vector<HotLink> hot = most_congested(machine, judgement, count);
-    // Nearly all links that a route visits are not hot: a byte shows this, and only the few others are looked up.
+    // Few visited links are hot. One byte per link avoids a lookup for all others.
     std::vector<char> is_hot(machine.link_count(), 0);
     std::vector<std::pair<Link, std::size_t>> index;
     for (std::size_t i = 0; i < hot.size(); ++i) {
@@ -87,14 +88,14 @@ std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machin
         return std::lower_bound(index.begin(), index.end(), std::pair(link, std::size_t{0}))->second;
     };
 
-    using Found = std::vector<std::vector<Contribution>>;  // per hot link
+    using Found = std::vector<std::vector<Contribution>>;  // [hot link]
     std::vector<Found> found(static_cast<std::size_t>(thread_count(threads)), Found(hot.size()));
     const Chunks chunks(graph.rank_count(), ranks_per_chunk);
     const Routes route = routes_of(machine, judgement);
     parallel_for(chunks.size(), threads, [&](std::size_t c, int worker) {
         Found& mine = found[static_cast<std::size_t>(worker)];
         std::vector<double> shares(hot.size(),
-                                   0);  // of one message; split routes visit some links repeatedly
+                                   0);  // shares of one message; split routes visit some links repeatedly
         std::vector<std::size_t> visited;
         const auto visit = [&](Link link, double share) {
             if (!is_hot[link.value]) return;

@@ -20,13 +20,13 @@ namespace topoloom {
 
 namespace {
 
-/// Accumulators of a worker, on their own cache lines.
+/// Accumulators of a worker, on separate cache lines.
 struct alignas(128) Tally {
     std::int64_t hop_bytes = 0;
     std::int64_t message_hops = 0;
     std::uint32_t longest = 0;
     BigVector<double> loads;
-    std::vector<Bytes> leaving;  // by host, as is the next
+    std::vector<Bytes> leaving;  // by host, as the next one
     std::vector<Bytes> entering;
     std::vector<Bytes> bytes_out, bytes_in;
     std::vector<std::int64_t> messages_out, messages_in;
@@ -65,7 +65,8 @@ void require_exact_dilation(const CommGraph& graph, const Machine& machine) {
     }
 }
 
-/// Every worker keeps loads of its own; no more workers than the graph itself could pay for in memory.
+/// Limits the number of workers, because each has separate loads: their memory must not exceed the memory of
+/// the graph.
 int affordable_workers(const CommGraph& graph, const Machine& machine, int threads) {
     const std::size_t graph_bytes = graph.edge_count() * 20 + graph.rank_count() * 8;
     const std::size_t tally_bytes = machine.link_count() * 8 + machine.node_count() * 40;
@@ -73,7 +74,7 @@ int affordable_workers(const CommGraph& graph, const Machine& machine, int threa
                       thread_count(threads));
 }
 
-/// Distances between ranks on a machine with a rare topology, through virtual calls, as for its routes.
+/// Distances between ranks on a machine with a rare topology, by virtual calls.
 class SlotSpaceAdapter {
    public:
     using Network = void;
@@ -92,7 +93,7 @@ class SlotSpaceAdapter {
 template <class Network, class Space>
 class Traversal {
    public:
-    /// `points` are those of the ranks.
+    /// `points` contains one point per rank.
     Traversal(const Network& network, const Space& space, const CommGraph& graph, const Placement& placement,
               std::vector<typename Space::Point> points)
         : network_(network), space_(space), graph_(graph), points_(std::move(points)) {
@@ -105,7 +106,7 @@ class Traversal {
     }
 
    private:
-    /// The rank's position on the network: known from the space where the network is its own geometry.
+    /// The rank's position on the network. If the network is its own geometry, the space already has it.
     [[nodiscard]] typename Network::Point at(Rank u) const {
         if constexpr (std::is_same_v<Network, typename Space::Network>) {
             return space_.network_point(points_[u.value]);
@@ -122,7 +123,7 @@ class Traversal {
         const std::span<const Bytes> bytes = graph_.bytes(u);
         const std::span<const std::int64_t> messages = graph_.messages(u);
         loads.from(from, start);
-        // Kept in registers: the compiler cannot know that loads do not overlap with a tally.
+        // Local sums stay in registers: the compiler cannot prove that `loads` and `tally` do not alias.
         std::int64_t hop_bytes = 0;
         std::int64_t message_hops = 0;
         std::uint32_t longest = 0;
@@ -163,7 +164,7 @@ class Traversal {
     std::vector<Node> nodes_;
 };
 
-/// Bytes on every link, by other routes than the network's own.
+/// Returns the bytes on every link for the given routes.
 template <class Routes>
 BigVector<double> loads_over(const Routes& routes, const CommGraph& graph, const Machine& machine,
                              const Placement& placement, int workers) {
@@ -187,7 +188,7 @@ BigVector<double> loads_over(const Routes& routes, const CommGraph& graph, const
     return sum;
 }
 
-/// Moves as much traffic from minimal routes to detours as makes the congestion least.
+/// Moves traffic from minimal routes to detours so that congestion is minimal.
 void adapt(const auto& network, const CommGraph& graph, const Machine& machine, const Placement& placement,
            int workers, Judgement& result) {
     const BigVector<double> detours =

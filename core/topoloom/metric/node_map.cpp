@@ -9,7 +9,7 @@ namespace topoloom {
 
 namespace {
 
-/// Walks the cells of a grid along one axis.
+/// The lines of grid cells along one axis.
 struct Lines {
     std::uint32_t extent;
     std::uint32_t stride;
@@ -19,7 +19,8 @@ struct Lines {
     }
 };
 
-/// In round s of a binomial tree, counted from the last one of a broadcast, every 2^(s+1)-th cell of a line sends to the one 2^s further on.
+/// Counts rounds inside nodes. In round s of a binomial tree, counted from the last round of a broadcast,
+/// every 2^(s+1)-th cell of a line sends to the cell at distance 2^s.
 std::uint32_t rounds_inside(const Lines& lines, std::span<const std::uint32_t> node_of_cell) {
     std::uint32_t rounds = 0;
     for (std::uint64_t step = 1; step < lines.extent; step *= 2, ++rounds) {

@@ -10,10 +10,10 @@ namespace topoloom {
 
 namespace {
 
-/// A message from or to a proxied rank. Sorting puts messages that are sent as one next to each other.
+/// A message from or to a proxied rank. After sorting, messages that are combined into one are adjacent.
 struct Copy {
     Rank proxied;
-    bool sent;  // from the proxied rank; false: to it
+    bool sent;  // true if the proxied rank is the sender
     Slot slot;
     Rank peer;
     Bytes bytes;

@@ -168,8 +168,8 @@ void LinkLoads::put(Rank end, const RankMessage& message, double sign) {
     soft_ += more;
 }
 
-/// Most links are far from being the busiest, before and after: a line is looked at only if one of its links is among
-/// the busiest, or if it would be with all that is added to the line.
+/// Few links are among the busiest before or after a change. So evaluates a line only if one of its links is
+/// among the busiest, or can become so by the total amount added to the line.
 bool LinkLoads::change_if_better(Rank u, Rank v) {
     const CongestionKey before = key();
     if (before.links_at_maximum == 0) return false;
@@ -302,7 +302,7 @@ double LinkLoads::highest(std::size_t first, std::size_t end) const {
     return found;
 }
 
-/// The divisions of a congestion round, so a few amounts have the same.
+/// Divisions round, so several adjacent amounts have the same congestion.
 LinkLoads::Limit LinkLoads::limit_at(const LinkRate& rate, double congestion) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     double low = congestion * rate.bandwidth * rate.ways;

@@ -10,13 +10,13 @@ namespace topoloom {
 
 namespace {
 
-/// Seconds of one message.
+/// Latency and transfer time of one message in seconds.
 struct Passage {
     double latency;
-    double transfer;  // at the narrowest point
+    double transfer;  // on the slowest resource of the route
 };
 
-/// Between two nodes.
+/// Computes the times of a message between two nodes.
 Passage passage(const Machine& machine, Node from, Node to, double bytes) {
     const NodeSpeeds& speeds = machine.speeds();
     Passage found{speeds.latency.value, std::max(bytes / speeds.memory.value, bytes / speeds.port.value)};

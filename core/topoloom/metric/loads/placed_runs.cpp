@@ -43,7 +43,7 @@ class NetworkRuns final : public PlacedRuns {
         });
         return sum;
     }
-    /// Out of line, since the routes of some machines are long programs.
+    /// Not inlined, because the route code of some machines is long.
     [[gnu::noinline]] void append_runs(Rank end, const RankMessage& message, double sign,
                                        RunJournal& journal) const override {
         const Seat& here = seats_[end.value];
@@ -73,7 +73,7 @@ class NetworkRuns final : public PlacedRuns {
    private:
     using Runs = LinkRuns<T>;
     using Space = LeveledSpace<std::remove_cvref_t<decltype(std::declval<const T&>().geometry())>>;
-    // The view of an uncommon topology is a temporary of the call, so it is stored by value.
+    // The NetworkView of an uncommon topology is a temporary object, so store a copy.
     using Network = std::conditional_t<is_common_topology<T>, const T&, const T>;
 
     /// Location of a rank.

@@ -6,8 +6,8 @@
 
 namespace topoloom {
 
-/// Non-negative numbers. The maximum is unknown after its last copy is removed, until a number at least as large is
-/// added.
+/// Maximum of nonnegative numbers. After the last copy of the maximum is removed, the maximum is unknown
+/// until a number at least as large is added.
 class RunningMax {
    public:
     void put(double number) {
@@ -18,7 +18,7 @@ class RunningMax {
             ++count_;
         }
     }
-    /// Removes a number that was put before.
+    /// Removes a number that was added before.
     void take(double number) {
         if (number == value_ && count_ > 0) --count_;
     }
