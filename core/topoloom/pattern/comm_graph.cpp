@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t max_ranks = std::size_t{1} << 31;
 
-/// a + b where both are >= 0; throws when 64 bits do not hold it.
+/// Returns a + b for nonnegative a and b. Throws Error if the sum exceeds 64 bits.
 std::int64_t add_exactly(std::int64_t a, std::int64_t b, std::string_view what) {
     if (b > std::numeric_limits<std::int64_t>::max() - a) {
         fail("the ", what, " of this communication graph add up to more than 2^63; scale them down");
@@ -22,7 +22,7 @@ std::int64_t add_exactly(std::int64_t a, std::int64_t b, std::string_view what) 
     return a + b;
 }
 
-/// Throws Error unless these could be compressed sparse rows.
+/// Throws Error unless the arrays have the shape of compressed sparse rows.
 void check_csr(std::span<const std::uint64_t> first, std::span<const Rank> peers,
                std::span<const Bytes> bytes, std::span<const std::int64_t> messages) {
     if (first.empty() || first.front() != 0 || first.back() != peers.size() ||
@@ -35,7 +35,7 @@ void check_csr(std::span<const std::uint64_t> first, std::span<const Rank> peers
     }
 }
 
-/// Throws Error unless there is one entry per rank, or none.
+/// Throws Error unless each list is empty or has one entry per rank.
 void check_self(std::size_t rank_count, std::span<const Bytes> bytes,
                 std::span<const std::int64_t> messages) {
     if ((!bytes.empty() && bytes.size() != rank_count) ||
@@ -50,8 +50,8 @@ bool none_negative(std::span<const Bytes> bytes, std::span<const std::int64_t> m
            std::all_of(messages.begin(), messages.end(), [](std::int64_t m) { return m >= 0; });
 }
 
-/// Whether a graph can keep these rows as they are: each ascending, without duplicates or the rank itself,
-/// and nothing that has to be refused.
+/// Whether a graph can adopt these rows unchanged: all rows ascend, without duplicates, self-messages and
+/// invalid entries.
 bool is_canonical(std::span<const std::uint64_t> first, std::span<const Rank> peers,
                   std::span<const Bytes> bytes, std::span<const std::int64_t> messages) {
     const std::size_t rank_count = first.size() - 1;
@@ -73,7 +73,7 @@ void CommGraph::check_rank_count(std::size_t rank_count) {
 CommGraph::CommGraph(std::size_t rank_count) {
     check_rank_count(rank_count);
     first_.assign(rank_count + 1, 0);
-    // Filled row by row from several threads; dropped again by compute_totals() when all are zero.
+    // Several threads fill these arrays by row. compute_totals() drops them if all entries are zero.
     self_bytes_.assign(rank_count, Bytes{});
     self_messages_.assign(rank_count, 0);
 }
@@ -265,7 +265,7 @@ std::optional<CommGraph> CommGraph::symmetric_same_structure() const {
     CommRows rows;
     rows.bytes.reserve(edge_count());
     rows.messages.reserve(edge_count());
-    // The edges that come back to v, in the order of their sources, are its row from the first entry on.
+    // If the structure is symmetric, the sources of the edges to v, in ascending order, are the row of v.
     BigVector<std::uint64_t> back(first_.begin(), first_.end() - 1);
     for (const Rank u : ids<Rank>(rank_count())) {
         for (std::uint64_t i = first_[u.value]; i < first_[u.value + 1]; ++i) {
@@ -294,7 +294,7 @@ std::size_t CommGraph::symmetric_edge_count() const {
 
 CommGraph CommGraph::symmetric() const {
     if (std::optional<CommGraph> both_ways = symmetric_same_structure()) return *std::move(both_ways);
-    // The transpose; its rows come out ascending because sources are visited in order.
+    // The transpose. Its rows ascend because sources are visited in order.
     BigVector<std::uint64_t> start(rank_count() + 1, 0);
     for (const Rank v : peer_) ++start[v.value + 1];
     std::partial_sum(start.begin(), start.end(), start.begin());
@@ -309,7 +309,7 @@ CommGraph CommGraph::symmetric() const {
     return from_rows(
         rank_count(),
         [&](Rank u, const auto& add) {
-            // Merged, so that long rows need no sorting.
+            // Merge both lists, so that long rows need no sorting.
             std::uint64_t k = start[u.value];
             const auto add_received = [&](std::uint32_t end) {
                 for (; k < start[u.value + 1] && received[k].peer.value < end; ++k) add(received[k]);

@@ -32,7 +32,7 @@ DualAscent::Cost* DualAscent::add_block(std::uint32_t i, std::uint32_t k) {
 }
 
 void DualAscent::sweep(int threads) {
-    // A visit to a rank is three loops that threads share: too short, on few slots, to be worth starting them.
+    // Processing a rank is three parallel loops. With few slots these are too short to benefit from threads.
     constexpr std::size_t worth_threads = std::size_t{1} << 19;
     const std::size_t costs_of_visit = 2 * blocks_.size() / std::max<std::uint32_t>(1, ranks_);
     const int workers = costs_of_visit < worth_threads ? 1 : thread_count(threads);
@@ -42,7 +42,7 @@ void DualAscent::sweep(int threads) {
     assign_singles();
 }
 
-/// Makes what the pairs of a rank cost at least a cost of the rank. The partners that come later find half of it.
+/// Moves guaranteed costs of a rank's pairs to the rank. Leaves half of them for partners later in the order.
 void DualAscent::visit(std::uint32_t i, bool forward, int workers) {
     const std::size_t count = partners_[i].size();
     if (count == 0) return;
@@ -97,7 +97,8 @@ void DualAscent::give_back(std::uint32_t i, std::size_t p) {
     }
 }
 
-/// With rank i on slot j its partners are on other slots, each at its own: an assignment, whose value is certain.
+/// With rank i on slot j, its partners are on different other slots. So the minimum assignment of partners to
+/// slots is a guaranteed cost.
 void DualAscent::settle(std::uint32_t i, std::uint32_t j, bool forward, Worker& worker) {
     Cost& single = singles_[i * slots_ + j];
     if (single >= max_cost) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Written with the vector types that GCC, Clang and their descendants share; on x86 compiled twice, since programs are
-// built for any processor but most processors have AVX2. Lanes never mix, so both give the same results.
+// Uses the vector types of GCC and Clang. On x86 the kernels are compiled twice: for any processor, and for
+// AVX2, which most processors support. Lanes are independent, so both versions have the same results.
 #include "topoloom/qap/qap_kernel.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct VectorOf<double> {
     typedef double wrapping __attribute__((vector_size(32)));
 };
 
-// Padding may overflow, which only unsigned numbers are allowed to.
+// Padding can overflow, which is defined only for unsigned numbers.
 template <class T, bool two>
 [[gnu::always_inline]] inline Minima<T> update_body(const Triangle<T>& triangle, const T* x, const T* y,
                                                     const T* xt, const T* yt, T now) {

@@ -83,7 +83,8 @@ void QapMoves<T>::start(std::span<const std::uint32_t> p) {
             tabu_until(i)[j] = twins ? never : T{0};
         }
     }
-    // cost[i * stride + x]: what item i would cost at location x (rows of a by columns of b, then the reverse).
+    // cost[i * stride + x]: cost of item i at location x (rows of a by columns of b, then columns of a by
+    // rows of b).
     const std::size_t stride = tables_.stride;
     std::vector<T> cost(order_ * stride);
     std::vector<T> factor(stride);
@@ -107,7 +108,8 @@ void QapMoves<T>::start(std::span<const std::uint32_t> p) {
     find_minima(0);
 }
 
-/// Exchanges that share an item with r, s, computed beforehand less what the update of all will add to them.
+/// Computes the exchanges that share an item with r, s, minus the amounts that the following update of all
+/// exchanges adds.
 template <class T>
 void QapMoves<T>::rows_symmetric(std::uint32_t r, std::uint32_t s) {
     const std::uint32_t pr = p_[r];
@@ -121,7 +123,7 @@ void QapMoves<T>::rows_symmetric(std::uint32_t r, std::uint32_t s) {
     for (std::size_t k = 0; k < order_; ++k) {
         x_[k] = ar[k] - as[k];
         y_[k] = near_r_[k] - near_s_[k];
-        both += ar[k] * near_s_[k] - as[k] * near_r_[k];  // 0 for r and s together
+        both += ar[k] * near_s_[k] - as[k] * near_r_[k];  // the terms of r and s cancel
     }
     x_[r] = x_[s] = y_[r] = y_[s] = 0;
     for (std::size_t k = 0; k < order_; ++k) x_at_[p_[k]] = x_[k];
@@ -131,7 +133,7 @@ void QapMoves<T>::rows_symmetric(std::uint32_t r, std::uint32_t s) {
     const T of_move = delta(r, s);
     copy_exchanges(r, with_r_);
     copy_exchanges(s, with_s_);
-    // The difference of the two cyclic shifts of u, r, s: one moves u to pr, r to ps, s to pu.
+    // The difference of the two cyclic shifts of u, r, s; one shift moves u to pr, r to ps, s to pu.
     const T fixed = both + tables_.linear(r, ps) - tables_.linear(s, pr);
     const T ars = ar[s];
     const T brs = br[ps];
@@ -170,7 +172,8 @@ void QapMoves<T>::store_exchanges(std::uint32_t r, const std::vector<T>& with) {
     for (std::size_t u = r + 1; u < order_; ++u) delta_[offset_[u] + r] = with[u];
 }
 
-/// The asymmetric case: from the costs of r and s anywhere, and of any item at the new locations of r and s.
+/// The asymmetric case: uses the costs of r and s at all locations, and of all items at the new locations of
+/// r and s.
 template <class T>
 void QapMoves<T>::rows_asymmetric(std::uint32_t r, std::uint32_t s) {
     const T of_move = delta(r, s);
@@ -197,7 +200,7 @@ void QapMoves<T>::rows_asymmetric(std::uint32_t r, std::uint32_t s) {
     std::swap(p_[r], p_[s]);
 }
 
-/// All exchanges with v in the current assignment; here_ is valid except for v.
+/// Computes all exchanges with v in the current assignment. here_ is valid except for v.
 template <class T>
 void QapMoves<T>::exchanges_after(std::uint32_t v, std::vector<T>& with) {
     const std::size_t stride = tables_.stride;
@@ -207,8 +210,8 @@ void QapMoves<T>::exchanges_after(std::uint32_t v, std::vector<T>& with) {
         weighted_row_sum(matrix, order_, stride, x_at_.data(), near_r_.data());
         for (std::size_t k = 0; k < order_; ++k) sum[k] += near_r_[k];
     };
-    std::fill(sum_a_.begin(), sum_a_.end(), T{0});  // of every item at x
-    std::fill(sum_b_.begin(), sum_b_.end(), T{0});  // of v at every location
+    std::fill(sum_a_.begin(), sum_a_.end(), T{0});  // cost of every item at x
+    std::fill(sum_b_.begin(), sum_b_.end(), T{0});  // cost of v at every location
     add_up(tables_.a_column(0), [&](std::uint32_t k) { x_at_[k] = tables_.b(x)[p_[k]]; }, sum_a_);
     add_up(tables_.a(0), [&](std::uint32_t k) { x_at_[k] = tables_.b_column(x)[p_[k]]; }, sum_a_);
     add_up(tables_.b_column(0), [&](std::uint32_t k) { x_at_[p_[k]] = tables_.a(v)[k]; }, sum_b_);
@@ -220,8 +223,9 @@ void QapMoves<T>::exchanges_after(std::uint32_t v, std::vector<T>& with) {
     }
 }
 
-/// The costs of two items where the other one is meet it at its old location, that is at distance 0, and those where
-/// they are count the pair twice: what is missing.
+/// The correction for the pair i, j in an exchange delta. The cost of an item at the new location assumes the
+/// other item at its old location, which is the same one, at distance 0. The costs at the current locations
+/// count the pair twice.
 template <class T>
 T QapMoves<T>::between(std::size_t i, std::size_t j) const {
     const T there = tables_.b(p_[i])[p_[j]];

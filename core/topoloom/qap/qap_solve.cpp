@@ -14,20 +14,22 @@ namespace topoloom::qap {
 
 namespace {
 constexpr std::size_t pool_size = 15;
-constexpr std::size_t failures_a_member = 3;  // offers in a row that a full pool refuses before it makes room
-/// Iterations without success, by search, as multiples of the order. Where few entries of a matrix matter, children of
-/// good parents are soon as good as they get; in nearly random matrices only long searches get anywhere. We found
-/// these on QAPLIB.
+/// Consecutive offers per member that a full pool rejects before it is replaced.
+constexpr std::size_t failures_a_member = 3;
+/// Maximum iterations without improvement, per search, as multiples of the order. If few entries dominate a
+/// matrix, children of good parents converge quickly; nearly random matrices need long searches. Tuned on
+/// QAPLIB.
 constexpr std::array<std::uint64_t, qap_searches> patience{10, 20, 20, 30, 30, 50, 100, 200};
 constexpr std::array<std::uint64_t, qap_searches> patience_if_dominated{2, 2, 3, 3, 3, 4, 4, 5};
-constexpr double dominated = 2;  // flow dominance from which the latter hold
-/// Pools given up, the best members of which make the next one.
+constexpr double dominated = 2;  // minimum flow dominance for stall_limit_if_dominated
+/// Number of abandoned pools whose best members initialize the next pool.
 constexpr std::size_t champions_of_a_pool = 5;
 /// Iterations per search; the first rounds are short to respect small budgets.
 constexpr std::uint64_t min_work_per_round = std::uint64_t{1} << 12;
 constexpr std::uint64_t max_work_per_round = std::uint64_t{1} << 21;
 
-/// Standard deviation of the entries over their mean (Vollmann, Buffa, Management Science 12, 1966).
+/// Returns the standard deviation of the entries over their mean (Vollmann, Buffa, Management Science 12,
+/// 1966).
 double flow_dominance(std::span<const std::int64_t> matrix) {
     double sum = 0;
     double squares = 0;
@@ -65,7 +67,7 @@ class Memetic {
 
     QapResult run(Meter& meter) {
         const std::uint64_t pairs = qap_.order() * (qap_.order() - 1) / 2;
-        // Cost of an iteration, including work outside of the pair loops.
+        // Work of an iteration, including work outside the loops over pairs.
         const std::uint64_t cost = pairs + 16 * qap_.order();
         std::uint64_t left = options_.iterations;
         std::uint64_t work = min_work_per_round;
@@ -87,8 +89,8 @@ class Memetic {
    private:
     struct Search {
         std::unique_ptr<QapTabu> tabu;
-        std::uint64_t patience;  // iterations without success after which it ends
-        Permutation next;        // where it restarts; empty: it goes on
+        std::uint64_t patience;  // iterations without improvement until the search ends
+        Permutation next;        // start of the next search; empty to continue
         std::uint64_t stream = 0;
 
         void go(std::uint64_t seed, std::uint64_t iterations) {
@@ -98,7 +100,7 @@ class Memetic {
         }
     };
 
-    /// Start of a search without parents.
+    /// Returns the start of a search without parents.
     [[nodiscard]] Permutation fresh() {
         return home_.empty() ? random_assignment(qap_.order(), rng_)
                              : perturb(home_, 2 + qap_.order() / 4, rng_);
@@ -117,7 +119,7 @@ class Memetic {
         search.next = pool_.is_full() ? pool_.make_child(rng_) : fresh();
     }
 
-    /// Discards a stagnant pool and all searches that stem from it, which would restore it.
+    /// Discards a stagnant pool and all searches that started from it, because they would restore it.
     void renew() {
         champions_.push_back(pool_.members().front());
         pool_.clear();
@@ -135,9 +137,9 @@ class Memetic {
     QapPool pool_;
     std::array<Search, qap_searches> searches_;
     QapResult best_;
-    Permutation home_;  // the best near the start, if there is one
+    Permutation home_;  // best assignment near the start; empty without start
     std::uint64_t streams_ = 1;
-    std::vector<QapPool::Member> champions_;  // of the pools given up
+    std::vector<QapPool::Member> champions_;  // best members of abandoned pools
     std::size_t failures_ = 0;
 };
 

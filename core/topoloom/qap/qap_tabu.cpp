@@ -38,7 +38,7 @@ class RobustTabu final : public QapTabu {
     }
 
     void run(std::uint64_t iterations) override {
-        if (moves_.least() == QapMoves<T>::nothing) {  // every exchange is one of twins
+        if (moves_.least() == QapMoves<T>::nothing) {  // all exchanges are of twins
             now_ += iterations;
             return;
         }
@@ -75,7 +75,7 @@ class RobustTabu final : public QapTabu {
         best_at_ = now_;
     }
 
-    /// The order; less if twins leave fewer kinds of items or locations, and so fewer exchanges that differ.
+    /// Returns the order, reduced for twins, because twins reduce the number of different exchanges.
     [[nodiscard]] static double kinds(const QapTables<T>& tables) {
         const auto count = [](std::span<const std::uint32_t> classes) {
             std::size_t firsts = 0;

@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// The members of the groups of some axes: their numbers, and the ranks with other ones.
+/// Member numbers of ranks within groups along some axes, and conversion back to ranks.
 class Members {
    public:
     Members(std::span<const std::uint32_t> extents, std::span<const std::uint32_t> axes)
@@ -32,7 +32,7 @@ class Members {
         for (const Digit& digit : digits_) number += u.value / digit.stride % digit.extent * digit.below;
         return number;
     }
-    /// In u's group.
+    /// Returns the member of u's group with this number.
     [[nodiscard]] Rank member(Rank u, std::size_t number) const {
         std::size_t rank = u.value;
         for (const Digit& digit : digits_) {
@@ -52,7 +52,7 @@ class Members {
 };
 
 Bytes share(Bytes bytes, std::size_t part, std::size_t parts) {
-    // In quotient and remainder, since the product may exceed 64 bits.
+    // Uses quotient and remainder, because the product can exceed 64 bits.
     const auto n = static_cast<std::int64_t>(parts);
     const auto k = static_cast<std::int64_t>(part);
     return Bytes{bytes.value / n * k + (bytes.value % n * k + n - 1) / n};
@@ -75,7 +75,7 @@ std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents, const
     check_pattern("mesh", members.ranks(), traffic.bytes);
     const std::size_t n = members.count();
     if (n == 1) return {};
-    /// One phase, where emit(i, send) calls send(j, bytes) for every message of member i.
+    /// Makes a phase. emit(i, send) calls send(j, bytes) for every message of member i.
     const auto phase = [&](const auto& emit) {
         return CommGraph::from_rows(members.ranks(), [&](Rank u, const auto& add) {
             emit(members.number(u),

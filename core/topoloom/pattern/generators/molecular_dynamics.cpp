@@ -29,7 +29,8 @@ std::uint32_t count_patches(const Cells& cells) {
     return static_cast<std::uint32_t>(patches);
 }
 
-/// The patch itself and its neighbors, those with lower numbers left out: who shares a compute that is listed here.
+/// Returns the patches that share a compute with `patch`, without lower numbers: the patch itself and its
+/// neighbors.
 std::vector<std::uint32_t> partners_from(std::uint32_t patch, const Cells& cells) {
     const Cells at{patch / cells[2] / cells[1], patch / cells[2] % cells[1], patch % cells[2]};
     std::vector<std::uint32_t> partners;
@@ -44,7 +45,7 @@ std::vector<std::uint32_t> partners_from(std::uint32_t patch, const Cells& cells
             }
         }
     }
-    // On a short axis several neighbors are one patch.
+    // On a short axis several neighbors are the same patch.
     std::ranges::sort(partners);
     partners.erase(std::ranges::unique(partners).begin(), partners.end());
     return partners;

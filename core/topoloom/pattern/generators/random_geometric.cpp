@@ -23,7 +23,7 @@ struct Point {
 /// Probability that two random points of the unit square are closer than r, for r <= 1.
 double share_within(double r) { return r * r * (std::numbers::pi - r * (8.0 / 3) + r * r / 2); }
 
-/// The r with share_within(r) = share, by bisection to the last bit.
+/// Returns r with share_within(r) = share, by bisection to the last bit.
 double radius_for(double share) {
     double low = 0;
     double high = 1;
@@ -34,13 +34,13 @@ double radius_for(double share) {
     return high;
 }
 
-/// The points sorted into square cells at least as wide as the radius: neighbors lie in the 3 x 3 cells
-/// around.
+/// Points sorted into square cells at least as wide as the radius, so neighbors are in the surrounding 3 x 3
+/// cells.
 class CellGrid {
    public:
     CellGrid(const std::vector<Point>& points, double radius) : points_(points), radius_(radius) {
         const double most = std::sqrt(static_cast<double>(points.size()));
-        // A little wider than the radius, so that rounding cannot put a neighbor two cells away.
+        // Slightly wider than the radius, so that despite rounding no neighbor is two cells away.
         side_ = static_cast<std::size_t>(std::max(1.0, std::floor(std::min(most, (1 - 1e-9) / radius))));
         start_.assign(side_ * side_ + 1, 0);
         for (const Point& point : points) ++start_[cell(point) + 1];

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t max_ranks = (std::size_t{1} << 31) - 1;
 constexpr std::size_t max_axes = 32;
-// 3^10 neighbors per rank; beyond it no memory holds the graph.
+// 3^10 neighbors per rank; larger graphs do not fit in memory.
 constexpr std::size_t max_box_axes = 10;
 
 std::string text_of(std::span<const GridAxis> grid) {
@@ -36,7 +36,8 @@ std::size_t count_ranks(std::span<const GridAxis> grid) {
     return count;
 }
 
-/// A rank's place in the grid: coordinate per axis, and how many ranks one step along the axis is.
+/// A rank's position in the grid: the coordinate on each axis, and the difference in rank per step along the
+/// axis.
 class Cell {
    public:
     Cell(std::span<const GridAxis> grid, Rank rank) : grid_(grid) {
@@ -50,7 +51,7 @@ class Cell {
         }
     }
 
-    /// Calls use(rank) with `from` moved by one along the axis, unless that leaves the grid.
+    /// Calls use(rank) for both neighbors of `from` along the axis, if inside the grid.
     template <class Use>
     void step(std::size_t axis, bool up, std::uint32_t from, const Use& use) const {
         const auto [extent, periodic] = grid_[axis];
@@ -64,7 +65,7 @@ class Cell {
         }
     }
 
-    /// Calls use(rank) for all 3^d combinations of steps along the axes from `axis` on, including none.
+    /// Calls use(rank) for all 3^d combinations of steps -1, 0, 1 along the axes from `axis` on.
     template <class Use>
     void box(std::size_t axis, std::uint32_t from, const Use& use) const {
         if (axis == grid_.size()) {

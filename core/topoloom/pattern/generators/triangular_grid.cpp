@@ -28,7 +28,7 @@ void check(std::uint32_t rows, TriangularOrder order) {
     }
 }
 
-/// The column of a cell's unordered pair in the balanced grid.
+/// Returns the column of a cell's unordered pair in the balanced grid.
 std::uint32_t balanced_column(TriangularCell cell, std::uint32_t rows) {
     const std::uint32_t below = (cell.row + rows - cell.column) % rows;
     return below <= rows / 2 ? cell.column : cell.row;
@@ -41,10 +41,10 @@ std::uint32_t group_of(TriangularCell cell, std::uint32_t rows, TriangularGroup 
     return balanced_column(cell, rows);
 }
 
-/// Levels of a binomial tree.
+/// Returns the number of levels of a binomial tree.
 std::uint32_t depth(std::uint32_t size) { return static_cast<std::uint32_t>(std::bit_width(size - 1)); }
 
-/// Messages by tree level of one kind of group.
+/// The binomial trees of one kind of group, and their messages by level.
 class Trees {
    public:
     Trees(std::uint32_t rows, TriangularOrder order, TriangularGroup group)
@@ -109,7 +109,7 @@ class Trees {
    private:
     [[nodiscard]] std::uint32_t groups() const { return static_cast<std::uint32_t>(root_.size()); }
 
-    /// Calls use(child, ranks that wait for it, level) for the children of relative rank v.
+    /// Calls use(child, size of its subtree, level) for the children of relative rank v.
     template <class Use>
     static void down(std::uint32_t v, std::uint32_t size, const Use& use) {
         std::uint32_t level = depth(size);
@@ -117,7 +117,7 @@ class Trees {
             use(v + bit, std::min(bit, size - v - bit), --level);
     }
 
-    /// Calls use(parent, ranks that v speaks for, level) but for the root.
+    /// Calls use(parent, size of v's subtree, level) if v is not the root.
     template <class Use>
     static void up(std::uint32_t v, std::uint32_t size, const Use& use) {
         if (v == 0) return;
@@ -127,14 +127,14 @@ class Trees {
 
     TriangularGroup group_;
     std::uint32_t deepest_ = 0;
-    std::vector<std::uint32_t> first_;     // of a group among the members of all
-    std::vector<std::uint32_t> root_;      // place of the rank on the diagonal
+    std::vector<std::uint32_t> first_;     // first member of each group in members_
+    std::vector<std::uint32_t> root_;      // index in its group of the rank on the diagonal
     std::vector<Rank> members_;            // group by group
-    std::vector<std::uint32_t> place_;     // of a rank among the members of its group
+    std::vector<std::uint32_t> place_;     // index of each rank in its group
     std::vector<std::uint32_t> group_of_;  // of a rank
 };
 
-/// The one of those names that the text is, by its number.
+/// Converts a name to the enumerator with the same index in `names`.
 template <class Kind>
 Kind parse(std::string_view kind, std::string_view text, const std::vector<std::string>& names) {
     const auto found = std::ranges::find(names, text);

@@ -66,7 +66,7 @@ CommGraph read_monitoring(std::string_view text, MonitoringKinds kinds, std::siz
             expect_word(scan, "msgs");
             expect_word(scan, "sent");
         }
-        // The rest is a size histogram, or a line kind that is not counted.
+        // The rest of the line is a size histogram, or the line is of a kind that is not counted.
         scan.skip_line();
     }
     if (messages.empty()) fail("no line has messages of the kinds asked for; is this monitoring output?");

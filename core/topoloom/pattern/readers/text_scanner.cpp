@@ -10,13 +10,13 @@ namespace topoloom {
 
 namespace {
 
-/// A plus sign is fine before a number, but std::from_chars does not read it.
+/// std::from_chars does not accept a plus sign before a number.
 const char* behind_plus(std::string_view word) {
     return word.data() + (word.size() > 1 && word[0] == '+' && word[1] != '-' ? 1 : 0);
 }
 
-/// Reads digits[.digits][e[+|-]digits] exactly. False when that is not an integer of at most 18 digits,
-/// or not of this form.
+/// Reads digits[.digits][e[+|-]digits] exactly. Returns false for other forms, and if the value is not an
+/// integer of at most 18 digits.
 bool read_decimal(std::string_view word, std::int64_t& value) {
     std::size_t at = word.starts_with('+') ? 1 : 0;
     std::int64_t mantissa = 0;

@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Lists the partners of one cell after the other.
+/// Lists the communication partners of cells.
 class Partners {
    public:
     struct Partner {
@@ -72,7 +72,7 @@ class Partners {
     std::vector<Partner> found_;
 };
 
-/// Bytes of the messages of one class.
+/// Statistics of the bytes per message of one class.
 struct ClassSum {
     std::int64_t bytes = 0;
     std::int64_t count = 0;
@@ -93,7 +93,8 @@ struct ClassSum {
     }
 };
 
-/// Sums of the cells [begin, end); empty if a rank there has other partners than it should.
+/// Returns the sums per class of the cells [begin, end), or an empty list if the partners of a rank do not
+/// match the pattern.
 std::vector<ClassSum> check_cells(const CommGraph& graph, const GridPattern& pattern, Chunk cells) {
     std::vector<ClassSum> sums(pattern.class_count());
     Partners partners(pattern);

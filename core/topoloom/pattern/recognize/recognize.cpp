@@ -8,9 +8,9 @@ namespace topoloom {
 
 namespace {
 
-/// Properties derived from the degrees alone.
+/// Properties derived only from the degrees.
 struct Degrees {
-    std::uint32_t corner = 0;  // a rank of least degree; on open axes, one of the grid's corners
+    std::uint32_t corner = 0;  // a rank of minimum degree; on open axes a corner of the grid
     std::uint64_t least = 0;
     std::uint64_t most = 0;
 };
@@ -28,10 +28,10 @@ Degrees look_at(const Adjacency& graph) {
     return degrees;
 }
 
-/// Inside, a path has twice the partners of its end.
+/// On a path, an inner rank has twice the partners of an end.
 bool may_be_star(const Degrees& degrees) { return degrees.least > 0 && degrees.most <= 2 * degrees.least; }
 
-/// A corner where `a` paths meet has 2^a of a closed neighborhood where the inside has 3^a.
+/// With `a` paths, the closed neighborhood of a corner has the factor 2^a, and of an inner rank 3^a.
 bool may_be_box(const Degrees& degrees) {
     if (degrees.least == 0) return false;
     std::uint64_t most = degrees.least + 1;
@@ -49,7 +49,7 @@ std::optional<GridPattern> recognize(const CommGraph& symmetric, int threads) {
         GridPattern pattern;
         pattern.axes = {{graph.size(), graph.size() == 2 ? AxisKind::path : AxisKind::clique}};
         for (const Rank u : ids<Rank>(graph.size())) pattern.rank_of_cell.push_back(u);
-        // All-to-all with heavy groups is known better by its groups.
+        // For all-to-all with heavy groups, the groups describe the pattern better.
         if (measure(symmetric, pattern, threads) && pattern.uniform) return pattern;
         if (auto groups = find_groups(symmetric)) return groups;
         return pattern;

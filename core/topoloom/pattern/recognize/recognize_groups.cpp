@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Equal groups of ranks that all talk to each other, alone or with lighter messages between the groups.
+// Recognition of equal groups with all-to-all inside, and no or lighter messages between groups.
 #include <algorithm>
 
 #include "topoloom/base/id.hpp"
@@ -9,7 +9,7 @@ namespace topoloom {
 
 namespace {
 
-/// The partners of a rank, those with the most bytes first.
+/// Returns the edges of a rank, sorted by decreasing bytes.
 std::vector<Edge> by_bytes(const CommGraph& graph, Rank u) {
     std::vector<Edge> edges;
     for (const Edge edge : graph.sends(u)) edges.push_back(edge);
@@ -62,7 +62,7 @@ std::optional<GridPattern> find_groups(const CommGraph& symmetric) {
         if (heavy == 0) break;
         const std::int64_t light = k < edges.size() ? edges[k].bytes.value : 0;
         if (2 * light > heavy || n % (k + 1) != 0 || k + 1 == n) continue;
-        // Elsewhere both kinds may differ a little from here: the limit is half way down the gap.
+        // Bytes can vary slightly between ranks, so the limit is in the middle of the gap.
         const std::int64_t limit = k < edges.size() ? heavy - (heavy - light) / 2 : 1;
         ++tries;
         std::vector<std::vector<Rank>> groups;

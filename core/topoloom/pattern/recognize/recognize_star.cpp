@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cartesian products: two edges at a rank lie on different axes exactly if they span one square and no triangle.
+// Recognition of Cartesian products: two edges at a rank are on different axes exactly if they span one
+// square and no triangle.
 #include <bit>
 
 #include "topoloom/base/id.hpp"
@@ -9,12 +10,13 @@ namespace topoloom {
 
 namespace {
 
-/// Whether the neighbors v and w of u lie on one axis with it.
+/// Whether the neighbors v and w of a rank are on the same axis through the rank.
 bool same_axis(const Adjacency& graph, std::uint32_t v, std::uint32_t w) {
     return graph.are_adjacent(v, w) || graph.common_count(v, w) == 1;
 }
 
-/// The neighbors of a corner, those of one axis together; empty if there are too many axes for the ranks.
+/// Returns the neighbors of a corner, grouped by axis, or an empty list if there are too many axes for the
+/// number of ranks.
 std::vector<std::vector<std::uint32_t>> axes_at(const Adjacency& graph, std::uint32_t corner) {
     const auto max_axes = static_cast<std::size_t>(std::bit_width(graph.size()));
     std::vector<std::vector<std::uint32_t>> axes;
@@ -32,7 +34,7 @@ std::vector<std::vector<std::uint32_t>> axes_at(const Adjacency& graph, std::uin
     return axes;
 }
 
-/// The rank that follows `at` on the path from `before`; none at an end or a fork.
+/// Returns the rank after `at` on the path from `before`, or no_index at an end or a fork.
 std::uint32_t next_on_line(const Adjacency& graph, std::uint32_t before, std::uint32_t at) {
     std::uint32_t next = no_index;
     for (const Rank w : graph.of(at)) {
@@ -45,7 +47,7 @@ std::uint32_t next_on_line(const Adjacency& graph, std::uint32_t before, std::ui
 
 struct Line {
     AxisKind kind;
-    std::vector<std::uint32_t> ranks;  // the corner first
+    std::vector<std::uint32_t> ranks;  // starting with the corner
 };
 
 std::optional<Line> walk(const Adjacency& graph, std::uint32_t corner,
@@ -65,12 +67,13 @@ std::optional<Line> walk(const Adjacency& graph, std::uint32_t corner,
         line.ranks.push_back(next);
         if (line.ranks.size() > graph.size()) return std::nullopt;
     }
-    // A corner has its lines on one side only, unless they come back to it.
+    // A path leaves the corner on one side only, a ring on both.
     if ((line.kind == AxisKind::ring) != (beside.size() == 2)) return std::nullopt;
     return line;
 }
 
-/// Fills the grid in row-major order: beside two neighbors that are known stands just one rank but their other corner.
+/// Fills the grid in row-major order: two known neighbors of a cell have exactly one other common neighbor
+/// besides the opposite corner of their square.
 class StarFill {
    public:
     StarFill(const Adjacency& graph, const std::vector<Line>& lines, GridPattern& pattern)

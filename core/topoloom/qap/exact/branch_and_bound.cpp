@@ -21,9 +21,10 @@ double costs_bytes(std::size_t ranks, std::size_t slots) {
     return 2 * std::pow(static_cast<double>(ranks) * static_cast<double>(slots), 2);
 }
 
-/// Subtrees one after the other, each from the best placement of those before: that is what counts, and all that is
-/// counted. Meanwhile the other threads go ahead from the best one so far; if a subtree before theirs finds a better
-/// one, they restart.
+/// Searches subtrees in parallel with the result and the work of a serial search, in which each subtree
+/// starts from the best placement of all previous subtrees. Threads search later subtrees speculatively from
+/// the current best placement. If an earlier subtree finds a better placement, the later searches are
+/// repeated.
 class ParallelSearch {
    public:
     ParallelSearch(const SearchContext& context, Incumbent start, Meter& meter, int threads)
@@ -42,10 +43,10 @@ class ParallelSearch {
         std::int64_t open;
         std::uint64_t nodes;
         std::uint64_t work;
-        std::uint64_t max_work;  // that it was allowed
+        std::uint64_t max_work;  // work limit of the search
     };
 
-    /// Enough subtrees to share between threads, if memory allows.
+    /// Divides the root into enough subtrees for all threads, if memory permits.
     void divide() {
         constexpr std::size_t enough = 64;
         constexpr double max_bytes = 1e9;
@@ -65,7 +66,7 @@ class ParallelSearch {
         std::ranges::stable_sort(subtrees_, {}, [](const PartialPlacement& p) { return p.costs.bound(); });
     }
 
-    /// Searches from subtree `next` on; returns the first one that is to be searched again.
+    /// Searches from subtree `next` on. Returns the first subtree that must be searched again.
     std::size_t advance(std::size_t next) {
         outcomes_.assign(subtrees_.size(), std::nullopt);
         last_ = subtrees_.size() - 1;
@@ -82,7 +83,7 @@ class ParallelSearch {
         }
         if (meter_.poll()) return i;
         for (; i < subtrees_.size(); ++i) {
-            if (outcomes_[i] && meter_.remaining().work > 0) {  // the clock or the caller ended it
+            if (outcomes_[i] && meter_.remaining().work > 0) {  // stopped by the time limit or the caller
                 count(*outcomes_[i]);
             } else {
                 open_ = std::min(open_, context_.scale.up(subtrees_[i].costs.bound()));
@@ -98,7 +99,7 @@ class ParallelSearch {
             for (std::size_t before = 0; before < i; ++before)
                 left -= outcomes_[before] ? std::min(left, outcomes_[before]->work) : 0;
         }
-        // Only the calling thread may ask the caller whether to go on.
+        // Only the calling thread polls the caller's meter.
         const Budget budget{
             .work = left, .seconds = rest.seconds, .keep_going = [this, i, worker](std::uint64_t) {
                 if (worker == 0 && !meter_.poll()) stopped_ = true;
@@ -127,7 +128,7 @@ class ParallelSearch {
     std::vector<PartialPlacement> subtrees_;
     std::mutex lock_;
     std::vector<std::optional<Outcome>> outcomes_;
-    std::atomic<std::size_t> last_ = 0;  // that begins from the best placement there is
+    std::atomic<std::size_t> last_ = 0;  // last subtree whose search starts from the current best placement
     std::atomic<bool> stopped_ = false;
     std::int64_t open_ = std::numeric_limits<std::int64_t>::max();
     std::uint64_t nodes_ = 0;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
-/// A cost of which half a unit may be left: bounds count messages between two unplaced ranks at both ends.
+/// A cost in half units. Bounds contain half of the messages between two unplaced ranks at either end.
 struct Halves {
     std::int64_t whole = 0;
     std::int64_t half = 0;
@@ -65,7 +65,7 @@ class GeneralizedSearch {
     [[nodiscard]] std::int64_t bytes(Rank u, Rank v) const {
         return problem_.bytes[std::size_t{u.value} * problem_.ranks + v.value];
     }
-    /// The smaller of the two distances.
+    /// Returns the smaller distance of the two directions.
     [[nodiscard]] std::int64_t between(Position a, Position b) const {
         return std::min(problem_.distances[pair(a, b)], problem_.distances[pair(b, a)]);
     }
@@ -94,7 +94,8 @@ class GeneralizedSearch {
         }
     }
 
-    /// Each time the rank that exchanges most with those before it: then a bound soon says much.
+    /// Orders the ranks: next is the rank with the most bytes to ranks before it, so that bounds become tight
+    /// early.
     void order_ranks() {
         std::vector<std::int64_t> to_placed(problem_.ranks, 0);
         std::vector<std::int64_t> to_all(problem_.ranks, 0);
@@ -113,13 +114,14 @@ class GeneralizedSearch {
         }
     }
 
-    /// For every slot the one that is tried in its place as long as it is empty.
+    /// Returns, for every slot, the equivalent slot to try instead while the slot is empty.
     [[nodiscard]] std::vector<Position> choices(std::span<const Position> used) const {
         if (!problem_.linear.empty()) return id_list<Position>(problem_.slots);
         return SlotSymmetry(problem_.slots, symmetric_distances_).orbits(used);
     }
 
-    /// Lower bound on the cost of u on a slot: its bytes to placed ranks, and half of those to others.
+    /// Lower bound on the cost of u on a slot: costs to placed ranks, and half of the costs to unplaced
+    /// ranks.
     [[nodiscard]] Halves least_cost(Rank u, Position s, std::int64_t lightest) {
         std::int64_t to_others = 0;
         const std::vector<Position>& near = nearest_[s.value];
@@ -140,7 +142,7 @@ class GeneralizedSearch {
         return lightest == 0 ? never : left / lightest;
     }
 
-    /// No placement that extends this one costs less.
+    /// Returns a lower bound on the cost of all placements that extend the current partial placement.
     [[nodiscard]] std::int64_t lower_bound(std::size_t placed, std::int64_t value) {
         std::int64_t lightest = never;
         for (std::size_t i = placed; i < order_.size(); ++i)
@@ -183,7 +185,7 @@ class GeneralizedSearch {
         }
     }
 
-    /// Most promising first.
+    /// Returns the possible slots of u, those with the lowest bound first.
     [[nodiscard]] std::vector<Child> children(Rank u, const std::vector<Position>& instead) {
         std::vector<Child> found;
         for (const Position s : ids<Position>(problem_.slots)) {
@@ -207,7 +209,7 @@ class GeneralizedSearch {
         position_[u.value] = Position::none;
         if (--ranks_on_[s.value] == 0) used_.pop_back();
     }
-    /// Adds to what the unplaced peers of u cost on every slot, or subtracts it.
+    /// Adds the costs to u, multiplied by `sign`, to the costs of u's unplaced peers on every slot.
     void add_costs(Rank u, Position s, std::int64_t tabu_until) {
         for (const Peer& peer : peers_[u.value]) {
             if (is_placed(peer.rank)) continue;
@@ -222,12 +224,12 @@ class GeneralizedSearch {
     const GeneralizedAssignment& problem_;
     Meter& meter_;
     std::vector<std::vector<Peer>> peers_;        // by rank, heaviest first
-    std::vector<std::vector<Position>> nearest_;  // by slot, itself first
+    std::vector<std::vector<Position>> nearest_;  // by slot; the slot itself first
     std::vector<Rank> order_;
-    std::vector<std::int64_t> cost_;  // of every unplaced rank on every slot: alone, and to placed ranks
-    std::vector<std::int64_t> left_;  // of the capacities
+    std::vector<std::int64_t> cost_;  // of every unplaced rank and slot: linear plus to placed ranks
+    std::vector<std::int64_t> left_;  // remaining capacity of each slot
     std::vector<std::uint32_t> ranks_on_;
-    std::vector<Position> used_;  // slots, in the order in which they got their first rank
+    std::vector<Position> used_;  // slots in the order of their first rank
     std::vector<Position> position_;
     std::vector<std::int64_t> symmetric_distances_;  // capacities on the diagonal
     ExactResult best_;

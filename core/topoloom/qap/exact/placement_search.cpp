@@ -11,7 +11,7 @@ namespace topoloom::qap {
 
 namespace {
 
-/// Common divisor of all values.
+/// Returns the common divisor of all values.
 std::int64_t common_factor(const QuadraticAssignment& p) {
     std::int64_t distances = 0;
     bool symmetric = true;
@@ -97,7 +97,8 @@ std::vector<Branch> PlacementSearch::expand(PartialPlacement& partial) {
         return {};
     }
     ++nodes_;
-    // Sweeps like the last one that may still close the gap. What the first placements gain, all that follow inherit.
+    // The gap must be closable by this many sweeps with the gain of the last sweep. More sweeps at small
+    // depth pay off, because all extensions inherit their gain.
     const std::uint32_t depth = problem_.slots - costs.slots();
     const std::int64_t patience = std::max(5, depth < 5 ? 32 >> depth : 0);
     constexpr int max_sweeps = 100;
@@ -146,7 +147,7 @@ std::vector<Branch> PlacementSearch::branches(PartialPlacement& partial) const {
             if (bound[i * slots + j] > most && !partial.symmetric) costs.rule_out(i, j);
         }
     }
-    // The smaller the more is settled by its branches.
+    // Estimates the remaining work of the branches over a rank or slot; smaller is better.
     const auto open = [&](std::uint32_t start, std::uint32_t step, std::uint32_t count) {
         std::int64_t sum = 0;
         for (std::uint32_t k = 0; k < count; ++k)

@@ -7,7 +7,7 @@
 
 namespace topoloom::qap {
 
-/// Extends a mapping slot by slot as long as distances to all slots mapped before are kept.
+/// Extends a mapping slot by slot so that distances to all previously mapped slots are preserved.
 class SlotSymmetry::Search {
    public:
     Search(const SlotSymmetry& symmetry, std::uint32_t tries)
@@ -30,7 +30,7 @@ class SlotSymmetry::Search {
         mapped_.push_back(from);
         return true;
     }
-    /// Maps all other slots, if that is possible and is found soon.
+    /// Maps all other slots. Returns false if that is impossible or needs too many tries.
     [[nodiscard]] bool complete() {
         if (mapped_.size() == slots_) return true;
         Position from{0};
@@ -70,7 +70,7 @@ std::vector<Position> SlotSymmetry::orbits(std::span<const Position> fixed) cons
     };
     constexpr std::uint32_t tries_of_search = 20'000;
     std::uint32_t tries = 100 * tries_of_search;
-    // One slot speaks for all that are known to be like it.
+    // One slot represents all slots known to be equivalent.
     for (const Position to : ids<Position>(slots_)) {
         for (Position from{to.value + 1}; from.value < slots_ && find(to) == to; ++from.value) {
             if (find(from) != from || tries == 0) continue;
