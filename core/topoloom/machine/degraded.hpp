@@ -80,8 +80,8 @@ class Degraded {
     /// Whether all links of the route without failures are up.
     template <class T>
     [[nodiscard]] bool is_up(const T& whole, Node a, Node b) const;
-    void take_down(const Failures& failures);
-    void take_down_unlinked_nodes();
+    void mark_down(const Failures& failures);
+    void mark_unlinked_nodes_down();
     void find_routes();
     /// Returns two of the nodes such that the first cannot reach the second, or the same node twice if all
     /// reach each other.

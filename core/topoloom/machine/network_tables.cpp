@@ -54,7 +54,7 @@ PairMatrix fill_matrix(std::size_t count, std::string_view what,
 }
 
 /// Matrix entries of consecutive pairs.
-struct Rows {
+struct PairEntries {
     std::vector<std::size_t> size;  // number of entries of each pair
     std::vector<std::pair<std::uint32_t, double>> entries;
 };
@@ -107,7 +107,7 @@ RouteMatrix route_matrix(const Machine& machine, std::span<const Node> from, std
     require_ids(to, machine.node_count(), "node");
     for (std::size_t i = 0; i < from.size(); ++i) machine.require_connected(from[i], to[i]);
     const Chunks chunks(from.size(), pairs_per_chunk);
-    std::vector<Rows> rows(chunks.size());
+    std::vector<PairEntries> rows(chunks.size());
     const NetworkView network(machine.topology());
     parallel_for(chunks.size(), 0, [&](std::size_t c, int) {
         auto& [size, entries] = rows[c];
@@ -122,7 +122,7 @@ RouteMatrix route_matrix(const Machine& machine, std::span<const Node> from, std
     RouteMatrix matrix;
     matrix.first.reserve(from.size() + 1);
     matrix.first.push_back(0);
-    for (Rows& chunk : rows) {
+    for (PairEntries& chunk : rows) {
         for (const std::size_t size : chunk.size) matrix.first.push_back(matrix.first.back() + size);
         for (const auto& [link, share] : chunk.entries) {
             matrix.link.push_back(link);

@@ -25,7 +25,7 @@ class RoundRobin {
     [[nodiscard]] std::uint32_t distance(std::uint32_t requester, std::uint32_t requesters) const {
         return requester >= turn_ ? requester - turn_ : requester + requesters - turn_;
     }
-    void served(std::uint32_t requester, std::uint32_t requesters) {
+    void advance_past(std::uint32_t requester, std::uint32_t requesters) {
         turn_ = requester + 1 == requesters ? 0 : requester + 1;
     }
 
@@ -39,7 +39,7 @@ struct Grant {
     std::uint32_t requester = no_index;
 
     /// Returns true for the first request.
-    bool offer(std::uint32_t from, std::uint32_t at) {
+    bool consider(std::uint32_t candidate, std::uint32_t candidate_distance) {
         const bool first = requester == no_index;
         if (at < distance) *this = {at, from};
         return first;

@@ -42,17 +42,17 @@ class Fabric {
     [[nodiscard]] std::size_t output_count() const { return out_of_.size(); }
     [[nodiscard]] const Channel& channel(ChannelId id) const { return channels_[id.value]; }
     /// Channels at the inputs or outputs of a router, which are consecutive ports.
-    [[nodiscard]] std::span<const ChannelId> into(std::uint32_t router) const {
+    [[nodiscard]] std::span<const ChannelId> inputs_of(std::uint32_t router) const {
         return part(into_, first_input_, router);
     }
-    [[nodiscard]] std::span<const ChannelId> out_of(std::uint32_t router) const {
+    [[nodiscard]] std::span<const ChannelId> outputs_of(std::uint32_t router) const {
         return part(out_of_, first_output_, router);
     }
     [[nodiscard]] std::uint32_t first_input(std::uint32_t router) const { return first_input_[router]; }
     [[nodiscard]] std::uint32_t first_output(std::uint32_t router) const { return first_output_[router]; }
     /// The channel at a port.
-    [[nodiscard]] ChannelId at_input(std::uint32_t port) const { return into_[port]; }
-    [[nodiscard]] ChannelId at_output(std::uint32_t port) const { return out_of_[port]; }
+    [[nodiscard]] ChannelId channel_at_input(std::uint32_t port) const { return into_[port]; }
+    [[nodiscard]] ChannelId channel_at_output(std::uint32_t port) const { return out_of_[port]; }
     [[nodiscard]] std::string name(ChannelId id) const;
 
     /// Entry and exit channel of a node that is a router itself.

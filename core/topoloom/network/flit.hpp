@@ -18,7 +18,7 @@ class Flit {
     [[nodiscard]] constexpr bool is_head() const { return (flags_ & 1U) != 0; }
     [[nodiscard]] constexpr bool is_tail() const { return (flags_ & 2U) != 0; }
     [[nodiscard]] constexpr bool is_none() const { return flags_ == 0; }
-    [[nodiscard]] constexpr Flit on(std::uint32_t vc) const {
+    [[nodiscard]] constexpr Flit with_vc(std::uint32_t vc) const {
         Flit flit = *this;
         flit.vc_ = static_cast<std::uint8_t>(vc);
         return flit;

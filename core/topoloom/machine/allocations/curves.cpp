@@ -12,7 +12,7 @@ namespace topoloom {
 namespace {
 
 /// Converts coordinates of `bits` bits into the transposed Hilbert index, in place (Skilling's AxestoTranspose).
-void to_transposed_index(std::vector<std::uint32_t>& x, std::uint32_t bits) {
+void to_hilbert_index(std::vector<std::uint32_t>& x, std::uint32_t bits) {
     const std::size_t n = x.size();
     if (bits == 0) return;
     const std::uint32_t top = 1U << (bits - 1);
@@ -37,13 +37,13 @@ void to_transposed_index(std::vector<std::uint32_t>& x, std::uint32_t bits) {
 }
 
 /// The sort keys of points: one multi-word number per point, most significant 64-bit word first.
-class Keys {
+class CurveKeys {
    public:
-    Keys(Curve curve, std::span<const std::uint32_t> extents)
+    CurveKeys(Curve curve, std::span<const std::uint32_t> extents)
         : curve_(curve), extents_(extents.begin(), extents.end()) {
         for (const std::uint32_t extent : extents) {
             bits_ = std::max(bits_, static_cast<std::uint32_t>(std::bit_width(extent - 1)));
-            trits_ = std::max(trits_, trits_for(extent));
+            trits_ = std::max(trits_, count_trits(extent));
         }
         const std::size_t width = curve == Curve::peano   ? std::size_t{2} * trits_
                                   : curve == Curve::snake ? std::size_t{32}
@@ -61,7 +61,7 @@ class Keys {
         };
         switch (curve_) {
             case Curve::hilbert:
-                to_transposed_index(at, bits_);
+                to_hilbert_index(at, bits_);
                 [[fallthrough]];
             case Curve::morton:
                 for (std::uint32_t b = bits_; b-- > 0;) {
@@ -69,7 +69,7 @@ class Keys {
                 }
                 return;
             case Curve::peano:
-                add_peano(at, append);
+                append_peano_digits(at, append);
                 return;
             case Curve::snake: {
                 std::uint64_t slower = 0;  // sum of the previous coordinates: odd in every other row
@@ -98,7 +98,7 @@ class Keys {
     }
 
    private:
-    static std::uint32_t trits_for(std::uint32_t extent) {
+    static std::uint32_t count_trits(std::uint32_t extent) {
         std::uint32_t trits = 0;
         for (std::uint64_t size = 1; size < extent; size *= 3) ++trits;
         return trits;
@@ -107,7 +107,7 @@ class Keys {
     /// Appends the trits (base-3 digits) of all axes, most significant first. A trit is reflected if the
     /// previous trits of the other axes have an odd sum. Reflection preserves the parity of a trit.
     template <class Append>
-    void add_peano(const std::vector<std::uint32_t>& at, const Append& append) const {
+    void append_peano_digits(const std::vector<std::uint32_t>& at, const Append& append) const {
         std::vector<std::uint32_t> own(at.size(), 0);  // sum of the trits of each axis
         std::uint32_t all = 0;
         std::uint32_t unit = 1;
@@ -138,7 +138,7 @@ std::vector<std::uint32_t> curve_order(Curve curve, const Allocation& allocation
     std::vector<std::uint32_t> nodes(allocation.nodes().size());
     std::iota(nodes.begin(), nodes.end(), 0U);
     std::ranges::sort(nodes, {}, [&](std::uint32_t i) { return allocation.nodes()[i]; });
-    Keys keys(curve, machine.grid());
+    CurveKeys keys(curve, machine.grid());
     for (const std::uint32_t i : nodes) keys.add(machine.coordinates(allocation.nodes()[i]));
     std::vector<std::uint32_t> number(nodes.size());  // position of each node on the curve
     std::uint32_t next = 0;
@@ -151,7 +151,7 @@ std::vector<std::uint32_t> curve_order(Curve curve, const Allocation& allocation
 }
 
 std::vector<std::uint32_t> curve_order(Curve curve, std::span<const std::uint32_t> extents) {
-    Keys keys(curve, extents);
+    CurveKeys keys(curve, extents);
     for_each_cell(extents, [&](const Extents& at) { keys.add(at); });
     return keys.sorted();
 }

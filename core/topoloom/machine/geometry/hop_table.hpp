@@ -66,14 +66,14 @@ class HopTable {
 
     /// Makes a table of hops(a, b) between rows, on all cores.
     template <class HopsBetween>
-    [[nodiscard]] static Hops filled(std::size_t rows, const HopsBetween& hops) {
-        return filled_by_row(rows, [&](std::uint32_t b, std::uint16_t* from) {
+    [[nodiscard]] static Hops make_hops(std::size_t rows, const HopsBetween& hops) {
+        return make_hops_by_row(rows, [&](std::uint32_t b, std::uint16_t* from) {
             for (std::uint32_t a = 0; a < rows; ++a) from[a] = static_cast<std::uint16_t>(hops(a, b));
         });
     }
     /// Makes a table by fill(b, hops), which writes the hops from every row to row b.
-    [[nodiscard]] static Hops filled_by_row(std::size_t rows,
-                                            const std::function<void(std::uint32_t, std::uint16_t*)>& fill);
+    [[nodiscard]] static Hops make_hops_by_row(
+        std::size_t rows, const std::function<void(std::uint32_t, std::uint16_t*)>& fill);
 
     /// Returns the points of nodes that are numbered router by router, with one row per router.
     [[nodiscard]] static std::vector<Point> points_of_routers(std::size_t routers,
@@ -87,8 +87,8 @@ class HopTable {
     [[nodiscard]] std::uint32_t distance(Point a, Point b) const {
         if (a.node == b.node) return 0;
         if (!is_plain_) [[unlikely]]
-            return look_up(a, b);
-        return table(a, b);
+            return look_up_hops(a, b);
+        return table_hops(a, b);
     }
     [[nodiscard]] bool can_reach(Point a, Point b) const {
         return classes_.count > 0 || hops_[b.row * width_ + a.row] != unreached;
@@ -112,7 +112,7 @@ class HopTable {
     /// For each point, the sum of distances to the points that it reaches. O(rows^2 + points).
     [[nodiscard]] std::vector<std::uint64_t> total_distances(std::span<const Point> points) const;
     /// Counts the ordered pairs of different points whose first point reaches the second. O(rows^2 + points).
-    [[nodiscard]] std::uint64_t reached_pairs(std::span<const Point> points) const;
+    [[nodiscard]] std::uint64_t count_reached_pairs(std::span<const Point> points) const;
     /// Keys that split the points by group; inside a group, by the difference of distances to two far rows.
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const;
     [[nodiscard]] Region region(std::span<const Point> points) const;
@@ -131,10 +131,10 @@ class HopTable {
     /// Bounds of larger regions prune hardly anything.
     static constexpr std::uint32_t max_blocks = 4;
 
-    [[nodiscard]] std::uint32_t table(Point a, Point b) const {
+    [[nodiscard]] std::uint32_t table_hops(Point a, Point b) const {
         return hops_[b.row * width_ + a.row] + a.leaf + b.leaf;
     }
-    [[nodiscard]] std::uint32_t look_up(Point a, Point b) const;
+    [[nodiscard]] std::uint32_t look_up_hops(Point a, Point b) const;
     [[nodiscard]] std::uint32_t class_distance(std::uint32_t a, std::uint32_t b) const;
     /// The number of nodes and the first node of each row.
     struct NodesOfRows {
@@ -142,17 +142,17 @@ class HopTable {
         std::vector<std::uint32_t> first;
     };
     [[nodiscard]] NodesOfRows count_nodes();
-    void measure();
-    void make_blocks();
+    void find_extremes();
+    void divide_into_blocks();
     [[nodiscard]] bool check_symmetry() const;
     /// The number of points that a row reaches, and the sum of the hops to them.
-    struct Total {
+    struct HopSum {
         std::uint64_t hops = 0;
         std::uint64_t points = 0;
     };
-    [[nodiscard]] std::vector<Total> total_from_rows(std::span<const Point> points) const;
-    [[nodiscard]] std::vector<Total> total_by_classes(std::span<const std::uint64_t> count,
-                                                      std::span<const std::uint64_t> leaves) const;
+    [[nodiscard]] std::vector<HopSum> sum_hops_from_rows(std::span<const Point> points) const;
+    [[nodiscard]] std::vector<HopSum> sum_hops_by_classes(std::span<const std::uint64_t> count,
+                                                          std::span<const std::uint64_t> leaves) const;
 
     std::vector<Point> nodes_;
     std::size_t width_ = 0;
@@ -162,7 +162,7 @@ class HopTable {
     bool is_plain_ = true;               // neither exceptions nor classes
     std::vector<Exception> exceptions_;  // sorted by (from, to)
     std::vector<std::uint32_t> group_;   // by row
-    std::vector<std::uint32_t> block_;   // block of each row, ascending; see make_blocks()
+    std::vector<std::uint32_t> block_;   // block of each row, ascending; see divide_into_blocks()
     std::size_t blocks_ = 0;
     Hops nearest_;  // [b * blocks + block]: hops to row b from the nearest row of a block
     std::pair<Node, Node> unreachable_pair_;

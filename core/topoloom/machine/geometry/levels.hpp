@@ -34,14 +34,20 @@ class Levels {
 
     [[nodiscard]] Key key(std::uint32_t member) const;
     /// The level of the smallest common group: 0 for the same member, else 1 .. count().
-    [[nodiscard]] std::uint32_t common_level(Key a, Key b) const { return level_of_width_[width(a, b)]; }
-    [[nodiscard]] std::uint32_t distance(Key a, Key b) const { return distance_of_width_[width(a, b)]; }
+    [[nodiscard]] std::uint32_t common_level(Key a, Key b) const {
+        return level_of_width_[count_differing_bits(a, b)];
+    }
+    [[nodiscard]] std::uint32_t distance(Key a, Key b) const {
+        return distance_of_width_[count_differing_bits(a, b)];
+    }
 
     /// Keys that split the smallest group containing all keys at its subgroups.
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Key> keys) const;
 
    private:
-    static std::size_t width(Key a, Key b) { return static_cast<std::size_t>(std::bit_width(a ^ b)); }
+    static std::size_t count_differing_bits(Key a, Key b) {
+        return static_cast<std::size_t>(std::bit_width(a ^ b));
+    }
 
     std::uint32_t size_ = 1;
     std::vector<std::uint32_t> arity_;

@@ -62,13 +62,13 @@ Section read_section(const TextPiece& text) {
     return section;
 }
 
-void refuse_option(const Section& section, const TextPiece& key, const std::vector<std::string>& known) {
+void reject_option(const Section& section, const TextPiece& key, const std::vector<std::string>& known) {
     key.reject(unknown_name_message(std::string("option of ") + std::string(section.name.text()),
                                     shown(key.text()), known),
                ";");
 }
 
-void refuse_items(const Section& section) {
+void reject_items(const Section& section) {
     if (!section.items.empty()) section.items.front().reject("expected an option of the form key=value");
 }
 

@@ -105,11 +105,11 @@ struct Section {
 [[nodiscard]] Section read_section(const TextPiece& text);
 
 /// Throws Error with the message that the section has no option `key`, and a list of the known options.
-[[noreturn]] void refuse_option(const Section& section, const TextPiece& key,
+[[noreturn]] void reject_option(const Section& section, const TextPiece& key,
                                 const std::vector<std::string>& known);
 
 /// Throws Error if there are parts without '=' after the body.
-void refuse_items(const Section& section);
+void reject_items(const Section& section);
 
 /// The parts of a machine text, not yet parsed.
 struct TextParts {

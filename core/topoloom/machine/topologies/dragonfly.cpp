@@ -21,7 +21,7 @@ struct Size {
 };
 
 /// Checks all sizes before memory is allocated, and sets the number of global links if none is given.
-Size measure(DragonflySpec& spec) {
+Size check_sizes(DragonflySpec& spec) {
     constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
     if (spec.groups == 0) fail("a dragonfly has at least 1 group");
     if (spec.rows == 0 || spec.columns == 0) fail("a group of a dragonfly has at least 1 router");
@@ -61,19 +61,19 @@ Size measure(DragonflySpec& spec) {
 }  // namespace
 
 Dragonfly::Dragonfly(DragonflySpec spec) : spec_(spec) {
-    const Size size = measure(spec_);
+    const Size size = check_sizes(spec_);
     nodes_per_router_ = Divisor(spec_.nodes_per_router);
     links_between_groups_ = size.links_between_groups;
     port_stride_ = size.port_stride;
     first_link_ = {0, static_cast<std::uint32_t>(size.links[0]),
                    static_cast<std::uint32_t>(size.links[0] + size.links[1])};
     link_count_ = size.links[0] + size.links[1] + size.links[2];
-    place_routers();
-    place_ports();
+    locate_routers();
+    locate_ports();
     measure_hops();
 }
 
-void Dragonfly::place_routers() {
+void Dragonfly::locate_routers() {
     routers_.reserve(std::size_t{spec_.groups} * routers_per_group());
     for (std::uint32_t group = 0; group < spec_.groups; ++group) {
         for (std::uint32_t router = 0; router < routers_per_group(); ++router) {
@@ -82,7 +82,7 @@ void Dragonfly::place_routers() {
     }
 }
 
-void Dragonfly::place_ports() {
+void Dragonfly::locate_ports() {
     mirrored_ = spec_.arrangement == DragonflyArrangement::palmtree ? ~0U : 0U;
     beyond_ = spec_.arrangement == DragonflyArrangement::palmtree      ? spec_.groups
               : spec_.arrangement == DragonflyArrangement::consecutive ? ~0U  // -1: itself is not counted
@@ -114,7 +114,7 @@ void Dragonfly::measure_hops() {
     std::vector<std::uint32_t> group;
     group.reserve(routers_.size());
     for (const Router& router : routers_) group.push_back(router.group);
-    HopTable::Hops table = HopTable::filled_by_row(
+    HopTable::Hops table = HopTable::make_hops_by_row(
         routers_.size(), [&](std::uint32_t b, std::uint16_t* hops) { measure_hops_to(b, hops); });
     geometry_ = HopTable(HopTable::points_of_routers(routers_.size(), spec_.nodes_per_router),
                          routers_.size(), std::move(table), std::move(group));
@@ -130,7 +130,7 @@ void Dragonfly::measure_hops_to(std::uint32_t router, std::uint16_t* hops) const
             continue;
         }
         const Near* const from = near_.data() + port(group, to.group) * near_stride_;
-        const Near* const here = near(to.place, port(to.group, group));
+        const Near* const here = links_near(to.place, port(to.group, group));
         if (words_ == 1) {
             for (std::uint32_t i = 0; i < routers_per_group(); ++i)
                 hops[i] = static_cast<std::uint16_t>(1 + min_local_hops(from[i], *here));

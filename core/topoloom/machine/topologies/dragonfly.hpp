@@ -89,9 +89,9 @@ class Dragonfly {
     /// Whether the split between minimal and Valiant routes depends on the load.
     [[nodiscard]] bool is_adaptive() const { return spec_.routing == DragonflyRouting::ugal; }
     /// Makes routes with this share on minimal routes and the rest on Valiant routes.
-    class Mixed {
+    class MixedRoutes {
        public:
-        Mixed(const Dragonfly& network, double minimal_share)
+        MixedRoutes(const Dragonfly& network, double minimal_share)
             : network_(&network), minimal_share_(minimal_share) {}
         template <class Visit>
         void route(Node a, Node b, const Visit& visit) const {
@@ -102,7 +102,7 @@ class Dragonfly {
         const Dragonfly* network_;
         double minimal_share_;
     };
-    [[nodiscard]] Mixed with_minimal_share(double share) const { return {*this, share}; }
+    [[nodiscard]] MixedRoutes with_minimal_share(double share) const { return {*this, share}; }
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return nodes_per_router_.quotient(node.value); }
     [[nodiscard]] LinkEnds ends(Link link) const;
@@ -143,12 +143,12 @@ class Dragonfly {
         return (to ^ mirrored_) + (from & mirrored_) + (beyond_ & beyond);
     }
     /// The links at ports port, port + port_stride_, ... of the router's group, relative to the router.
-    [[nodiscard]] const Near* near(const Place& place, std::uint32_t port) const {
+    [[nodiscard]] const Near* links_near(const Place& place, std::uint32_t port) const {
         return near_.data() + std::size_t{port} * near_stride_ + std::size_t{place.number} * words_;
     }
 
     /// [n]: the set of links with at most n hops inside the two groups. Each set includes the previous set.
-    [[nodiscard]] static std::array<std::uint32_t, 5> within(Near a, Near b) {
+    [[nodiscard]] static std::array<std::uint32_t, 5> links_by_hops(Near a, Near b) {
         const auto lower = [](Near near) { return static_cast<std::uint32_t>(near); };
         const auto upper = [](Near near) { return static_cast<std::uint32_t>(near >> links_per_word); };
         const Near crossed = a & std::rotl(b, links_per_word);
@@ -157,7 +157,7 @@ class Dragonfly {
     }
     /// The fewest hops inside the two groups, which is the number of empty sets; branch-free.
     [[nodiscard]] static std::uint32_t min_local_hops(Near a, Near b) {
-        const auto links = within(a, b);
+        const auto links = links_by_hops(a, b);
         std::uint32_t least = 0;
         for (std::uint32_t local = 0; local < 4; ++local) least += links[local] == 0 ? 1U : 0U;
         return least;
@@ -168,8 +168,8 @@ class Dragonfly {
         return least;
     }
     /// The links of a word with the fewest hops inside the two groups; branch-free.
-    [[nodiscard]] std::uint32_t nearest(Near a, Near b) const {
-        const auto [none, one, two, three, four] = within(a, b);
+    [[nodiscard]] std::uint32_t nearest_links(Near a, Near b) const {
+        const auto [none, one, two, three, four] = links_by_hops(a, b);
         std::uint32_t links = three != 0 ? three : four;
         links = two != 0 ? two : links;
         links = one != 0 ? one : links;
@@ -177,12 +177,12 @@ class Dragonfly {
     }
     /// Calls use(link number, share of the link) for the links with the fewest hops inside the two groups.
     template <class Use>
-    void best_links(const Near* a, const Near* b, double share, const Use& use) const {
+    void for_each_best_link(const Near* a, const Near* b, double share, const Use& use) const {
         if (links_between_groups_ == 1) return use(0U, share);
-        if (words_ == 1) return use_all(nearest(*a, *b), share, use);
+        if (words_ == 1) return for_each_link(nearest_links(*a, *b), share, use);
         const std::uint32_t local = min_local_hops(a, b);
         const auto best = [&](std::uint32_t w) {
-            return within(a[w], b[w])[local] & static_cast<std::uint32_t>(every_link_[w]);
+            return links_by_hops(a[w], b[w])[local] & static_cast<std::uint32_t>(every_link_[w]);
         };
         int count = 0;
         for (std::uint32_t w = 0; w < words_; ++w) count += std::popcount(best(w));
@@ -192,7 +192,7 @@ class Dragonfly {
         }
     }
     template <class Use>
-    [[gnu::always_inline]] static void use_all(std::uint32_t links, double share, const Use& use) {
+    [[gnu::always_inline]] static void for_each_link(std::uint32_t links, double share, const Use& use) {
         double part = share;
         if ((links & (links - 1)) != 0) part /= std::popcount(links);  // divide only if needed
         for (; links != 0; links &= links - 1) use(static_cast<std::uint32_t>(__builtin_ctz(links)), part);
@@ -234,10 +234,11 @@ class Dragonfly {
     [[gnu::always_inline]] void minimal_route(const Router& a, const Router& b, double share,
                                               const Visit& visit) const {
         if (a.group == b.group) return local_route(a.group, a.place, b.place, share, visit);
-        best_links(near(a.place, port(a.group, b.group)), near(b.place, port(b.group, a.group)), share,
-                   [&](std::uint32_t number, double part) {
-                       local_route(b.group, cross(a, b.group, number, part, visit), b.place, part, visit);
-                   });
+        for_each_best_link(
+            links_near(a.place, port(a.group, b.group)), links_near(b.place, port(b.group, a.group)), share,
+            [&](std::uint32_t number, double part) {
+                local_route(b.group, cross(a, b.group, number, part, visit), b.place, part, visit);
+            });
     }
     template <class Visit>
     [[gnu::noinline]] void valiant_route(const Router& a, const Router& b, double share,
@@ -245,11 +246,11 @@ class Dragonfly {
         const double part_of_group = share / (spec_.groups - 2);
         for (std::uint32_t via = 0; via < spec_.groups; ++via) {
             if (via == a.group || via == b.group) continue;
-            best_links(near(a.place, port(a.group, via)), every_link_.data(), part_of_group,
-                       [&](std::uint32_t number, double part) {
-                           const Place& entry = cross(a, via, number, part, visit);
-                           minimal_route({via, entry}, b, part, visit);
-                       });
+            for_each_best_link(links_near(a.place, port(a.group, via)), every_link_.data(), part_of_group,
+                               [&](std::uint32_t number, double part) {
+                                   const Place& entry = cross(a, via, number, part, visit);
+                                   minimal_route({via, entry}, b, part, visit);
+                               });
         }
     }
     template <class Visit>
@@ -263,8 +264,8 @@ class Dragonfly {
             valiant_route(a, b, 1 - minimal_share, visit);
     }
 
-    void place_routers();
-    void place_ports();
+    void locate_routers();
+    void locate_ports();
     void measure_hops();
     /// Writes the hops from all routers to `router`.
     void measure_hops_to(std::uint32_t router, std::uint16_t* hops) const;

@@ -26,7 +26,7 @@ void require_ids(std::uint64_t count, std::string_view what) {
     if (count > std::numeric_limits<std::uint32_t>::max()) fail("the fat tree has more than 2^32 - 1 ", what);
 }
 
-std::string joined(const std::vector<std::uint32_t>& values) {
+std::string join_numbers(const std::vector<std::uint32_t>& values) {
     std::ostringstream text;
     for (const std::uint32_t& value : values) text << (&value == values.data() ? "" : ":") << value;
     return text.str();
@@ -154,8 +154,8 @@ std::string FatTree::link_name(Link link) const {
 
 std::string FatTree::describe() const {
     std::ostringstream text;
-    text << "fat tree " << joined(spec_.arity) << ", up " << joined(spec_.up);
-    if (*std::ranges::max_element(spec_.parallel) > 1) text << ", parallel " << joined(spec_.parallel);
+    text << "fat tree " << join_numbers(spec_.arity) << ", up " << join_numbers(spec_.up);
+    if (*std::ranges::max_element(spec_.parallel) > 1) text << ", parallel " << join_numbers(spec_.parallel);
     const std::array<std::string_view, 4> routings{"d-mod-k", "s-mod-k", "random", "simgrid"};
     text << ", " << routings[static_cast<std::size_t>(spec_.routing)] << " routing";
     return text.str();

@@ -96,7 +96,8 @@ class FatTree {
     /// The index of the cable among the cables above the same subtree.
     [[nodiscard]] std::uint32_t cable_of(Link link) const;
     template <class Visit>
-    void route_steered(std::uint32_t a, std::uint32_t b, std::uint32_t steering, const Visit& visit) const;
+    void route_steered(std::uint32_t a, std::uint32_t b, std::uint32_t selecting_node,
+                       const Visit& visit) const;
     template <class Visit>
     void route_spread(std::uint32_t a, std::uint32_t b, const Visit& visit) const;
     template <class Visit>
@@ -139,7 +140,7 @@ void FatTree::collect(Node a, Node b, const Visit& visit) const {
 }
 
 template <class Visit>
-void FatTree::route_steered(std::uint32_t a, std::uint32_t b, std::uint32_t steering,
+void FatTree::route_steered(std::uint32_t a, std::uint32_t b, std::uint32_t selecting_node,
                             const Visit& visit) const {
     std::array<std::uint32_t, max_levels> down;
     std::size_t top = 0;
@@ -148,7 +149,7 @@ void FatTree::route_steered(std::uint32_t a, std::uint32_t b, std::uint32_t stee
         const std::uint32_t from = level.nodes.quotient(a);
         const std::uint32_t to = level.nodes.quotient(b);
         if (from == to) break;
-        const std::uint32_t link = level.first_link + 2 * level.cables.remainder(steering);
+        const std::uint32_t link = level.first_link + 2 * level.cables.remainder(selecting_node);
         visit(Link{link + 2 * from * level.cables.value()}, 1.0);
         down[top] = link + 2 * to * level.cables.value() + 1;
     }

@@ -50,9 +50,9 @@ class BasicHyperX {
     [[nodiscard]] std::size_t vertex_count() const { return router_count_; }
 
     [[nodiscard]] Point point(Node node) const { return routers_.key(vertex(node)); }
-    [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return routers_.count_differing(a, b); }
+    [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return routers_.count_differing_axes(a, b); }
     [[nodiscard]] std::uint32_t diameter() const {
-        return static_cast<std::uint32_t>(routers_.routed().size());
+        return static_cast<std::uint32_t>(routers_.routed_fields().size());
     }
     [[nodiscard]] const Space& geometry() const { return space_; }
 
@@ -63,12 +63,12 @@ class BasicHyperX {
         const Point from = routers_.key(at);
         const Point to = routers_.key(end);
         if constexpr (std::is_same_v<Space, WideTorus>) {  // half of the axes differ, at random
-            routers_.for_each_differing(from, to, [&](const Field& field) {
+            routers_.for_each_differing_field(from, to, [&](const Field& field) {
                 visit(Link{first_[field.axis] + at}, 1.0);
                 at ^= field.step;
             });
         } else {
-            for (const Field& field : routers_.routed()) {
+            for (const Field& field : routers_.routed_fields()) {
                 const std::uint32_t x = routers_.coordinate(from, field);
                 const std::uint32_t y = routers_.coordinate(to, field);
                 if (x == y) continue;

@@ -17,9 +17,9 @@ namespace topoloom {
 namespace {
 
 /// Whether table rows (one per rail and domain) are classed by leaf switch.
-bool is_large(std::uint64_t rows, std::uint64_t leaves) { return rows > 4096 && leaves <= rows / 16; }
+bool has_leaf_classes(std::uint64_t rows, std::uint64_t leaves) { return rows > 4096 && leaves <= rows / 16; }
 
-RailClusterSpec complete(RailClusterSpec spec) {
+RailClusterSpec complete_spec(RailClusterSpec spec) {
     if (spec.gpus == 0 || spec.domains == 0 || spec.units == 0)
         fail("a rail cluster has at least 1 GPU in a domain, 1 domain in a unit and 1 unit");
     constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
@@ -40,7 +40,8 @@ RailClusterSpec complete(RailClusterSpec spec) {
     require_link_ids(4 * domains * spec.gpus + 2 * leaves * spines);
     if (domains * spec.gpus + domains + leaves + spines > most)
         fail("the rail cluster has more than 2^31 vertices");
-    const std::uint64_t table = is_large(domains * spec.rails, leaves) ? leaves : domains * spec.rails;
+    const std::uint64_t table =
+        has_leaf_classes(domains * spec.rails, leaves) ? leaves : domains * spec.rails;
     HopTable::require_memory(table, table, domains * spec.gpus);
     spec.spines = static_cast<std::uint32_t>(spines);
     for (const BytesPerSecond bandwidth : spec.bandwidth) require_bandwidth(bandwidth);
@@ -50,7 +51,7 @@ RailClusterSpec complete(RailClusterSpec spec) {
 }  // namespace
 
 RailCluster::RailCluster(RailClusterSpec spec)
-    : spec_(complete(spec)),
+    : spec_(complete_spec(spec)),
       gpus_(spec_.gpus * spec_.domains * spec_.units),
       domains_(spec_.domains * spec_.units),
       leaves_(spec_.units * spec_.rails),
@@ -113,7 +114,7 @@ void RailCluster::fill_table() {
         nodes.push_back({node, (p.domain * spec_.rails + p.rail) & 0x7FFFFFFFU, 1});
     }
     const auto between = [&](const Point& a, const Point& b) { return distance(a, b) - 2; };
-    if (is_large(rows.size(), leaves_)) {
+    if (has_leaf_classes(rows.size(), leaves_)) {
         HopTable::Classes classes{.of_row = {}, .count = leaves_, .hops = {}, .within = 0};
         for (const Point& row : rows) classes.of_row.push_back(row.unit * spec_.rails + row.rail);
         classes.within = static_cast<std::uint16_t>(2 * weight_[0] - 2);
@@ -128,7 +129,7 @@ void RailCluster::fill_table() {
         table_ = HopTable(std::move(nodes), std::move(classes), std::move(groups));
         return;
     }
-    auto hops = HopTable::filled(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
+    auto hops = HopTable::make_hops(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
         return a == b ? 0 : between(rows[a], rows[b]);
     });
     table_ = HopTable(std::move(nodes), rows.size(), std::move(hops), std::move(groups));

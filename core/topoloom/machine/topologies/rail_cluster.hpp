@@ -126,7 +126,7 @@ class RailCluster {
     [[nodiscard]] const RailClusterSpec& spec() const { return spec_; }
 
    private:
-    enum Kind : std::uint8_t { nvlink_up, nvlink_down, rail_up, rail_down, spine_up, spine_down, kinds };
+    enum LinkKind : std::uint8_t { nvlink_up, nvlink_down, rail_up, rail_down, spine_up, spine_down, kinds };
 
     [[nodiscard]] std::size_t kind_of(Link link) const;
     [[nodiscard]] std::string vertex_name(std::uint32_t vertex) const;

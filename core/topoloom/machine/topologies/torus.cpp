@@ -20,7 +20,7 @@ namespace topoloom {
 
 namespace {
 
-void complete(TorusSpec& spec, std::size_t axis_limit, std::uint32_t max_extent) {
+void complete_spec(TorusSpec& spec, std::size_t axis_limit, std::uint32_t max_extent) {
     const std::size_t axes = spec.size.size();
     if (axes == 0 || axes > axis_limit) fail("a torus has 1 to ", axis_limit, " axes, not ", axes);
     if (spec.nodes_per_router == 0) fail("a torus needs at least 1 node per router");
@@ -45,7 +45,7 @@ void complete(TorusSpec& spec, std::size_t axis_limit, std::uint32_t max_extent)
 
 template <std::size_t Width>
 BasicTorus<Width>::BasicTorus(TorusSpec spec) : spec_(std::move(spec)) {
-    complete(spec_, Width, max_extent);
+    complete_spec(spec_, Width, max_extent);
     const std::uint32_t axes = axis_count();
     nodes_per_router_ = Divisor(spec_.nodes_per_router);
     if (spec_.ties == TorusTies::simgrid) minus_to_ = 0;
@@ -116,7 +116,7 @@ void BasicTorus<Width>::settle(std::span<double> loads) const {
 }
 
 template <std::size_t Width>
-auto BasicTorus<Width>::place_of(Link link) const -> LinkPlace {
+auto BasicTorus<Width>::locate_link(Link link) const -> LinkPlace {
     std::uint32_t axis = axis_count() - 1;
     while (link.value < lines_[axis].first[0]) --axis;
     const Lines& lines = lines_[axis];
@@ -132,7 +132,7 @@ auto BasicTorus<Width>::place_of(Link link) const -> LinkPlace {
 
 template <std::size_t Width>
 LinkEnds BasicTorus<Width>::ends(Link link) const {
-    const LinkPlace place = place_of(link);
+    const LinkPlace place = locate_link(link);
     Point upper = place.lower;
     Coordinate& moved = upper.at[place.axis];
     moved = static_cast<Coordinate>((static_cast<std::uint32_t>(moved) + 1) % spec_.size[place.axis]);
@@ -143,7 +143,7 @@ LinkEnds BasicTorus<Width>::ends(Link link) const {
 
 template <std::size_t Width>
 BytesPerSecond BasicTorus<Width>::bandwidth(Link link) const {
-    const LinkPlace place = place_of(link);
+    const LinkPlace place = locate_link(link);
     return spec_.bandwidth[place.axis][place.sign];
 }
 
@@ -161,14 +161,14 @@ std::vector<LinkRun> BasicTorus<Width>::bandwidth_runs() const {
 
 template <std::size_t Width>
 Seconds BasicTorus<Width>::latency(Link link) const {
-    const LinkPlace place = place_of(link);
+    const LinkPlace place = locate_link(link);
     return spec_.latency[place.axis][place.sign];
 }
 
 /// The origin and the direction: "(3,0,7) +x".
 template <std::size_t Width>
 std::string BasicTorus<Width>::link_name(Link link) const {
-    const LinkPlace place = place_of(link);
+    const LinkPlace place = locate_link(link);
     const Point from = router_point(ends(link).from);
     std::ostringstream text;
     for (std::uint32_t d = 0; d < axis_count(); ++d) text << (d == 0 ? "(" : ",") << from.at[d];
@@ -271,9 +271,9 @@ BasicTorus<Width>::DistanceSum::DistanceSum(const BasicTorus& torus, std::span<c
         std::uint64_t slope = 0;  // from 0 to 1
         for (std::size_t i = 0; i < points.size(); ++i) {
             const auto at = static_cast<std::uint32_t>(points[i].at[d]);
-            const std::uint64_t from_0 = weights[i] * torus.apart_on(d, 0, points[i].at[d]);
+            const std::uint64_t from_0 = weights[i] * torus.distance_on_axis(d, 0, points[i].at[d]);
             sum += from_0;
-            slope += weights[i] * torus.apart_on(d, 1, points[i].at[d]) - from_0;
+            slope += weights[i] * torus.distance_on_axis(d, 1, points[i].at[d]) - from_0;
             table[at] += 2 * weights[i];
             if (!torus.spec_.wrap[d]) continue;
             for (const std::uint32_t half : {size / 2, size - size / 2}) {

@@ -66,10 +66,10 @@ class BasicTorus {
         // scalar code for loops in larger functions.
         std::uint64_t sums = 0;
         for (std::size_t i = 0; i < Width; i += lanes) {
-            const auto x = load(a, i);
-            const auto y = load(b, i);
+            const auto x = load_lanes(a, i);
+            const auto y = load_lanes(b, i);
             const auto apart = x > y ? x - y : y - x;
-            const auto around = load(ring_, i) - apart;
+            const auto around = load_lanes(ring_, i) - apart;
             const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(apart < around ? apart : around);
             sums += halves[0] + halves[1];
         }
@@ -141,7 +141,7 @@ class BasicTorus {
     static constexpr std::size_t lanes = 8;
     using Lanes [[gnu::vector_size(lanes * sizeof(Coordinate))]] = Coordinate;
 
-    [[nodiscard]] static Lanes load(const Point& p, std::size_t first) {
+    [[nodiscard]] static Lanes load_lanes(const Point& p, std::size_t first) {
         Lanes values;
         std::memcpy(&values, p.at.data() + first, sizeof values);
         return values;
@@ -172,16 +172,16 @@ class BasicTorus {
 
     [[nodiscard]] Point router_point(std::uint32_t router) const;
     [[nodiscard]] std::uint32_t router_at(const Point& p) const;
-    [[nodiscard]] LinkPlace place_of(Link link) const;
+    [[nodiscard]] LinkPlace locate_link(Link link) const;
     /// The index of the + link from `at` among the links of the same axis and sign. On rings it is the router
     /// number.
-    [[nodiscard]] std::size_t place_among(const Lines& lines, const Point& at) const {
+    [[nodiscard]] std::size_t index_among_links(const Lines& lines, const Point& at) const {
         std::size_t place = 0;
         for (std::uint32_t d = 0; d < axis_count(); ++d)
             place += static_cast<std::size_t>(at.at[d]) * lines.step[d];
         return place;
     }
-    [[nodiscard]] std::uint32_t apart_on(std::uint32_t axis, std::int32_t x, std::int32_t y) const {
+    [[nodiscard]] std::uint32_t distance_on_axis(std::uint32_t axis, std::int32_t x, std::int32_t y) const {
         const std::int32_t apart = x < y ? y - x : x - y;
         return static_cast<std::uint32_t>(std::min(apart, static_cast<std::int32_t>(ring_.at[axis]) - apart));
     }
@@ -189,7 +189,7 @@ class BasicTorus {
         return static_cast<std::int32_t>(lines.size.remainder(lines.stride.quotient(router)));
     }
     /// The number of links before the router's link that would exist if all lines were rings, but do not.
-    [[nodiscard]] static std::size_t missing_before(const Lines& lines, std::uint32_t router) {
+    [[nodiscard]] static std::size_t count_missing_links(const Lines& lines, std::uint32_t router) {
         if (lines.gap == 0) return 0;
         return std::size_t{lines.size.quotient(lines.stride.quotient(router))} * lines.gap;
     }
@@ -229,7 +229,7 @@ void BasicTorus<Width>::route(Node a, Node b, const Visit& visit) const {
         const std::int32_t y = position(lines, end);
         if (x == y) continue;
         const std::size_t step = lines.step[axis];
-        const std::size_t place = at - missing_before(lines, at);
+        const std::size_t place = at - count_missing_links(lines, at);
         const AxisRoute route = route_along(lines, x, y);
         const auto walk = [&](bool minus, double share) {
             // Uses masks and counted loops, because the processor cannot predict directions.

@@ -48,7 +48,7 @@ class BasicTorus<Width>::Deposits {
             if (x == y) continue;
             const Lines& lines = torus_.lines_[axis];
             const std::size_t step = lines.step[axis];
-            const std::size_t line = torus_.place_among(lines, at) - static_cast<std::size_t>(x) * step;
+            const std::size_t line = torus_.index_among_links(lines, at) - static_cast<std::size_t>(x) * step;
             const AxisRoute route = torus_.route_along(lines, x, y);
             const double amount = route.split ? 0.5 * bytes_[k] : bytes_[k];
             const auto put = [&](bool minus) {  // the index of a link is its lower end

@@ -21,11 +21,11 @@ namespace topoloom {
 
 namespace {
 
-std::uint32_t routers_of(const TwistedTorusSpec& spec) {
+std::uint32_t count_routers(const TwistedTorusSpec& spec) {
     return std::accumulate(spec.size.begin(), spec.size.end(), 1U, std::multiplies<>());
 }
 
-TwistedTorusSpec complete(TwistedTorusSpec spec) {
+TwistedTorusSpec complete_spec(TwistedTorusSpec spec) {
     const std::size_t axes = spec.size.size();
     if (axes == 0 || axes > TwistedTorus::max_axes)
         fail("a twisted torus has 1 to ", TwistedTorus::max_axes, " axes, not ", axes);
@@ -38,8 +38,8 @@ TwistedTorusSpec complete(TwistedTorusSpec spec) {
         if (nodes > std::numeric_limits<std::int32_t>::max())
             fail("the twisted torus has more than 2^31 nodes");
     }
-    HopTable::require_memory(routers_of(spec), routers_of(spec), nodes);
-    require_link_ids(std::uint64_t{2} * axes * routers_of(spec));
+    HopTable::require_memory(count_routers(spec), count_routers(spec), nodes);
+    require_link_ids(std::uint64_t{2} * axes * count_routers(spec));
     complete_list(spec.twist, axes, std::vector<std::uint32_t>(axes, 0), "twist", "twisted torus", "axes");
     for (std::size_t d = 0; d < axes; ++d) {
         complete_list(spec.twist[d], axes, 0U, "a twist", "twisted torus", "axes");
@@ -64,7 +64,7 @@ TwistedTorusSpec complete(TwistedTorusSpec spec) {
 /// Sorts the axes so that each axis precedes the axes that it shifts. In this order the lattice matrix is
 /// triangular, and its determinant is the product of the extents. So each integer vector equals exactly one
 /// vector within the extents.
-std::vector<std::size_t> sorted_by_twist(const TwistedTorusSpec& spec) {
+std::vector<std::size_t> sort_axes_by_twist(const TwistedTorusSpec& spec) {
     const std::size_t axes = spec.size.size();
     std::vector<std::size_t> order;
     std::vector<bool> sorted(axes, false);
@@ -87,10 +87,10 @@ std::vector<std::size_t> sorted_by_twist(const TwistedTorusSpec& spec) {
 }  // namespace
 
 TwistedTorus::TwistedTorus(TwistedTorusSpec spec)
-    : spec_(complete(std::move(spec))),
-      wrap_order_(sorted_by_twist(spec_)),
+    : spec_(complete_spec(std::move(spec))),
+      wrap_order_(sort_axes_by_twist(spec_)),
       nodes_per_router_(spec_.nodes_per_router) {
-    const std::uint32_t routers = routers_of(spec_);
+    const std::uint32_t routers = count_routers(spec_);
     key_.resize(routers);
     for (std::uint32_t router = 0; router < routers; ++router) {
         const Vector at = position(router);
@@ -101,7 +101,7 @@ TwistedTorus::TwistedTorus(TwistedTorusSpec spec)
     link_routers();
     find_step_vectors();
     fill_tables();
-    auto hops = HopTable::filled(
+    auto hops = HopTable::make_hops(
         routers, [&](std::uint32_t a, std::uint32_t b) { return this->hops(key_[a], key_[b]); });
     table_ = HopTable(HopTable::points_of_routers(routers, spec_.nodes_per_router), routers, std::move(hops));
 }

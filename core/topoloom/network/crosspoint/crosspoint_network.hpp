@@ -61,7 +61,7 @@ class CrosspointNetwork final : public PacketNetwork {
         std::uint32_t branch = no_index;  // that the packet arrives by
     };
     /// A packet in flight to a switch or in a buffer of the switch.
-    struct Stored {
+    struct StoredPacket {
         std::uint32_t source = no_index;    // input or unit
         std::uint32_t window = no_index;    // occupied window; none if the packet comes from a unit
         std::uint32_t lane = 0;             // lane of the packet's queues
@@ -131,8 +131,8 @@ class CrosspointNetwork final : public PacketNetwork {
     void number_queues();
     void number_lines();
 
-    void step();
-    void process(const Event& event);
+    void step_cycle();
+    void process_event(const Event& event);
     void put(std::uint64_t cycle, EventKind what, std::uint32_t whose, std::uint32_t place = 0) {
         calendar_.put(cycle, {what, whose, place});
     }
@@ -150,40 +150,40 @@ class CrosspointNetwork final : public PacketNetwork {
         if (!std::exchange(senders_[node].is_awake, true)) awake_nodes_.push_back(node);
     }
 
-    void enter(std::uint32_t packet);
-    [[nodiscard]] ChannelId choose(std::uint32_t router, Node to);
+    void enter_switch(std::uint32_t packet);
+    [[nodiscard]] ChannelId choose_channel(std::uint32_t router, Node to);
     void enter_tree(std::uint32_t packet);
     void enqueue(std::uint32_t packet, std::uint32_t sink, std::uint32_t branch);
-    void serve(std::uint32_t sink);
+    void serve_sink(std::uint32_t sink);
     [[nodiscard]] bool can_send(std::uint32_t sink, const Copy& copy);
     [[nodiscard]] bool has_room(const Copy& copy, ChannelId channel) const;
-    [[nodiscard]] std::uint32_t lateness(std::uint32_t packet);
-    [[nodiscard]] std::uint32_t window_for(const Copy& copy, ChannelId channel) const;
+    [[nodiscard]] std::uint32_t arbiter_priority(std::uint32_t packet);
+    [[nodiscard]] std::uint32_t choose_window(const Copy& copy, ChannelId channel) const;
     [[nodiscard]] std::uint32_t vc_with_most_credits(ChannelId channel, VcMask open) const;
     [[nodiscard]] Copy take_copy(std::uint32_t sink, std::uint32_t place);
     void send(std::uint32_t sink, const Copy& copy);
 
     [[nodiscard]] bool has_input_queues() const { return options_.fanout != Fanout::crosspoints; }
-    [[nodiscard]] std::uint32_t place_in(const Stored& stored, std::uint32_t router) const {
-        return place_of(stored.source, router) * ports_[router].lanes + stored.lane;
+    [[nodiscard]] std::uint32_t queue_index(const StoredPacket& stored, std::uint32_t router) const {
+        return source_index(stored.source, router) * ports_[router].lanes + stored.lane;
     }
-    [[nodiscard]] Line& line_of(const Stored& stored) {
+    [[nodiscard]] Line& line_of(const StoredPacket& stored) {
         const std::uint32_t router = router_of(stored.source);
-        return lines_[ports_[router].first_line + place_in(stored, router)];
+        return lines_[ports_[router].first_line + queue_index(stored, router)];
     }
     void enqueue_at_input(std::uint32_t packet);
     [[nodiscard]] bool is_at_front(std::uint32_t packet);
     [[nodiscard]] bool can_send_all(std::uint32_t packet);
     void send_all(std::uint32_t packet);
-    void begin_to_leave(std::uint32_t packet, std::uint32_t sink);
-    void wake_front(std::uint32_t number);
-    void leave(std::uint32_t packet, std::uint64_t gone);
-    void return_credits(const Stored& stored, std::uint32_t flits, std::uint64_t gone);
+    void record_departure(std::uint32_t packet, std::uint32_t sink);
+    void wake_front_outputs(std::uint32_t number);
+    void finish_copy(std::uint32_t packet, std::uint64_t gone);
+    void return_credits(const StoredPacket& stored, std::uint32_t flits, std::uint64_t gone);
     void transmit(std::uint32_t packet, Node to, TreePlace place, ChannelId id, std::uint32_t window,
                   std::uint64_t gone);
 
-    [[nodiscard]] static std::uint32_t combiner_for(const TreeVertex& vertex, const Stored& stored);
-    [[nodiscard]] bool can_combine(const Stored& stored) const;
+    [[nodiscard]] static std::uint32_t combiner_for(const TreeVertex& vertex, const StoredPacket& stored);
+    [[nodiscard]] bool can_combine(const StoredPacket& stored) const;
     void start_combining(std::uint32_t sink, std::uint32_t packet);
     void combine(std::uint32_t packet);
 
@@ -198,14 +198,14 @@ class CrosspointNetwork final : public PacketNetwork {
     [[nodiscard]] bool is_unit(std::uint32_t sink) const { return sink >= fabric_.output_count(); }
     [[nodiscard]] std::uint32_t router_of(std::uint32_t source) const {
         const auto inputs = static_cast<std::uint32_t>(fabric_.input_count());
-        return source < inputs ? fabric_.channel(fabric_.at_input(source)).to
+        return source < inputs ? fabric_.channel(fabric_.channel_at_input(source)).to
                                : router_of_unit_[source - inputs];
     }
     /// Index of the source among the sources of its router.
-    [[nodiscard]] std::uint32_t place_of(std::uint32_t source, std::uint32_t router) const {
+    [[nodiscard]] std::uint32_t source_index(std::uint32_t source, std::uint32_t router) const {
         const auto inputs = static_cast<std::uint32_t>(fabric_.input_count());
         if (source < inputs) return source - fabric_.first_input(router);
-        const auto here = static_cast<std::uint32_t>(fabric_.into(router).size());
+        const auto here = static_cast<std::uint32_t>(fabric_.inputs_of(router).size());
         return here + source - inputs - ports_[router].first_unit;
     }
     [[nodiscard]] std::uint32_t unit_of(const TreeVertex& vertex, const Combiner& combiner) const {
@@ -232,12 +232,12 @@ class CrosspointNetwork final : public PacketNetwork {
         return taken_until > now_ * ChannelTimes::cycle + ChannelTimes::cycle - 1;
     }
     /// Reserves a resource with a period per flit. Returns the cycles from the first flit to the last.
-    std::uint64_t take_time(std::uint64_t& taken_until, std::uint32_t flits, std::uint32_t period) const {
+    std::uint64_t reserve_time(std::uint64_t& taken_until, std::uint32_t flits, std::uint32_t period) const {
         taken_until = std::max(taken_until, now_ * ChannelTimes::cycle) + std::uint64_t{flits} * period;
-        return cycles(flits, period);
+        return transfer_cycles(flits, period);
     }
     /// Cycles from the first flit to the last flit.
-    [[nodiscard]] static std::uint64_t cycles(std::uint32_t flits, std::uint32_t period) {
+    [[nodiscard]] static std::uint64_t transfer_cycles(std::uint32_t flits, std::uint32_t period) {
         return std::uint64_t{flits - 1} * period / ChannelTimes::cycle;
     }
 
@@ -267,7 +267,7 @@ class CrosspointNetwork final : public PacketNetwork {
     std::vector<Copy> copies_;
     std::uint32_t unused_copy_ = no_index;
     PacketPool packets_;
-    std::vector<Stored> stored_;  // [packet]
+    std::vector<StoredPacket> stored_;  // [packet]
     std::vector<Sender> senders_;
     Rng choices_;
     Paths::Workspace path_;

@@ -79,7 +79,7 @@ class GroupTrees {
     void add_turns(Turns& turns) const;
 
    private:
-    class Backs;
+    class ReverseLinks;
     class Builder;
 
     std::vector<SwitchCollective> collectives_;    // [group]

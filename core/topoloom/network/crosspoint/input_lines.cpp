@@ -19,7 +19,7 @@ bool CrosspointNetwork::is_at_front(std::uint32_t packet) {
 
 /// Whether all outputs of the packet are free.
 bool CrosspointNetwork::can_send_all(std::uint32_t packet) {
-    const Stored& stored = stored_[packet];
+    const StoredPacket& stored = stored_[packet];
     const auto is_free = [&](ChannelId channel, std::uint32_t branch) {
         return !is_busy(sinks_[output_of(channel)].taken_until) &&
                has_room({packet, branch, no_index, now_}, channel);
@@ -32,10 +32,10 @@ bool CrosspointNetwork::can_send_all(std::uint32_t packet) {
 }
 
 void CrosspointNetwork::send_all(std::uint32_t packet) {
-    const Stored stored = stored_[packet];
+    const StoredPacket stored = stored_[packet];
     const auto send_to = [&](ChannelId channel) {
         const std::uint32_t sink = output_of(channel);
-        send(sink, take_copy(sink, place_in(stored, sinks_[sink].router)));
+        send(sink, take_copy(sink, queue_index(stored, sinks_[sink].router)));
     };
     if (stored.vertex == no_index) return send_to(packets_.hop(packet).channel);
     const std::vector<TreeBranch>& branches = trees_.vertices()[stored.vertex].branches;
@@ -44,8 +44,8 @@ void CrosspointNetwork::send_all(std::uint32_t packet) {
 }
 
 /// Records that an output has begun to send the packet.
-void CrosspointNetwork::begin_to_leave(std::uint32_t packet, std::uint32_t sink) {
-    const Stored& stored = stored_[packet];
+void CrosspointNetwork::record_departure(std::uint32_t packet, std::uint32_t sink) {
+    const StoredPacket& stored = stored_[packet];
     Line& line = line_of(stored);
     line.begun = now_;
     line.taken_until = std::max(line.taken_until, sinks_[sink].taken_until);
@@ -57,10 +57,10 @@ void CrosspointNetwork::begin_to_leave(std::uint32_t packet, std::uint32_t sink)
 }
 
 /// Wakes the outputs that the first packet of a line needs.
-void CrosspointNetwork::wake_front(std::uint32_t number) {
+void CrosspointNetwork::wake_front_outputs(std::uint32_t number) {
     const std::uint32_t packet = lines_[number].first;
     if (packet == no_index) return;
-    const Stored& stored = stored_[packet];
+    const StoredPacket& stored = stored_[packet];
     if (stored.vertex == no_index) return wake_sink(output_of(packets_.hop(packet).channel));
     const std::vector<TreeBranch>& branches = trees_.vertices()[stored.vertex].branches;
     for (std::uint32_t b = 0; b < branches.size(); ++b)

@@ -73,7 +73,7 @@ void CrosspointNetwork::send_from(std::uint32_t node) {
                                                      : no_index;
     if (window == no_index) return;
     const std::uint32_t flits = packets_[sender.packet].order.flits;
-    const std::uint64_t gone = now_ + take_time(taken_until, flits, period_[sender.channel.value]);
+    const std::uint64_t gone = now_ + reserve_time(taken_until, flits, period_[sender.channel.value]);
     workload_.on_sent(Node{node}, packets_[sender.packet].order,
                       (taken_until + ChannelTimes::cycle - 1) / ChannelTimes::cycle);
     sender.next = workload_.next(Node{node});

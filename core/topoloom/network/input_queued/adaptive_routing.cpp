@@ -16,7 +16,7 @@ void InputQueuedNetwork::choose_outputs(Worker& worker, std::uint32_t router) {
         for (VcMask waiting = inputs_[input].waiting; waiting != 0; waiting &= waiting - 1) {
             const auto vc = static_cast<std::uint32_t>(std::countr_zero(waiting));
             Queue& queue = this->queue(input, vc);
-            const std::uint32_t packet = stored(input, vc, queue.begin).packet();
+            const std::uint32_t packet = flit_at(input, vc, queue.begin).packet();
             if (queue.ready <= worker.now && packets_[packet].mode != PacketPool::RouteMode::planned)
                 choose_output(worker, router, queue, packet);
         }
@@ -36,7 +36,7 @@ void InputQueuedNetwork::choose_output(Worker& worker, std::uint32_t router, Que
     const VcMask mine = arrives ? vc_range(0, vcs_) : chosen_;
     steps.each(router, order.to, [&](ChannelId next) {
         const std::uint32_t output = fabric_.channel(next).output;
-        if (with_room(output, free_[output] & mine) == 0) return;
+        if (select_vcs_with_credits(output, free_[output] & mine) == 0) return;
         const std::int64_t room =
             -std::int64_t{queued(next)} - std::int64_t{worker.chosen_counts[output - first]} * order.flits;
         if (room < most) return;
@@ -52,7 +52,7 @@ void InputQueuedNetwork::choose_output(Worker& worker, std::uint32_t router, Que
     }
     PacketPool::Packet& escaping = packets_[packet];
     if (escaping.mode == PacketPool::RouteMode::adaptive) {
-        packets_.plan(packet, paths_.escape(router, order.to, choices_[router], worker.path));
+        packets_.replace_path(packet, paths_.escape(router, order.to, choices_[router], worker.path));
         escaping.mode = PacketPool::RouteMode::may_escape;
     }
     const Hop& hop = packets_.hop(packet);
@@ -61,7 +61,7 @@ void InputQueuedNetwork::choose_output(Worker& worker, std::uint32_t router, Que
 }
 
 /// Fixes the path of a packet that has allocated an escape virtual channel.
-void InputQueuedNetwork::settle(std::uint32_t vc, std::uint32_t packet) {
+void InputQueuedNetwork::fix_escape_path(std::uint32_t vc, std::uint32_t packet) {
     PacketPool::RouteMode& mode = packets_[packet].mode;
     if ((chosen_ >> vc & 1U) == 0 && mode == PacketPool::RouteMode::may_escape)
         mode = PacketPool::RouteMode::planned;

@@ -82,9 +82,9 @@ class InputQueuedNetwork final : public PacketNetwork {
         std::vector<std::uint32_t> entry_lines{}, exit_lines{};
         std::uint64_t now = 0;
         std::uint64_t flit_hops = 0;
-        std::uint64_t quiet_from = 0;  // first cycle without flits or credits in flight from this shard
-        std::uint64_t sent = 0;        // flits by nodes
-        std::uint64_t taken = 0;       // flits by nodes, in total
+        std::uint64_t idle_from = 0;  // first cycle without flits or credits in flight from this shard
+        std::uint64_t sent = 0;       // flits by nodes
+        std::uint64_t taken = 0;      // flits by nodes, in total
         Received received{};
         Paths::Workspace path{};
         std::vector<Grant> grants{}, accepted{};  // of the current router
@@ -98,12 +98,12 @@ class InputQueuedNetwork final : public PacketNetwork {
     void set_times(std::span<const ChannelTimes> times);
     void queue_by_output();
     void make_worker(Shard shard);
-    void step(Worker& worker);
+    void step_cycle(Worker& worker);
     /// Whether no flits or credits are in flight or buffered in any shard.
-    [[nodiscard]] bool is_quiet(std::uint64_t now) const;
+    [[nodiscard]] bool is_idle(std::uint64_t now) const;
     void serve_nodes(Worker& worker);
     void send(Worker& worker, Node node);
-    void set_due(Node node) {
+    void update_due_cycle(Node node) {
         const Sender& sender = senders_[node.value];
         due_[node.value] = sender.packet == no_index ? sender.next : 0;
     }
@@ -144,26 +144,28 @@ class InputQueuedNetwork final : public PacketNetwork {
     void allocate_switch(Worker& worker, std::uint32_t router);
     void match_switch(Worker& worker, std::uint32_t router);
     /// Priority of a packet for the age and random arbiters; the smallest value wins.
-    [[nodiscard]] std::uint32_t lateness(std::uint64_t now, std::uint32_t router, std::uint32_t packet) {
+    [[nodiscard]] std::uint32_t arbiter_priority(std::uint64_t now, std::uint32_t router,
+                                                 std::uint32_t packet) {
         if (options_.arbiter == Arbiter::random) return choices_[router].next() >> 1;
         constexpr std::uint64_t oldest = (1U << 31) - 1;
         return static_cast<std::uint32_t>(oldest - std::min(now - packets_[packet].order.made, oldest));
     }
     /// The virtual channels, at the next router, of the output that the packet uses there.
-    [[nodiscard]] VcMask queues_for(std::uint32_t packet) const {
+    [[nodiscard]] VcMask queues_after_next_hop(std::uint32_t packet) const {
         const Hop* const next = packets_.next_hop(packet);
         return next == nullptr ? vc_range(0, vcs_) : queues_of_[fabric_.channel(next->channel).output];
     }
-    void cross(Worker& worker, std::uint32_t router, std::uint32_t input, std::uint32_t vc);
+    void traverse_crossbar(Worker& worker, std::uint32_t router, std::uint32_t input, std::uint32_t vc);
     void choose_outputs(Worker& worker, std::uint32_t router);
     void choose_output(Worker& worker, std::uint32_t router, Queue& queue, std::uint32_t packet);
-    [[nodiscard]] std::vector<std::uint32_t> blocking_packets(std::uint32_t input, std::uint32_t vc) const;
-    void settle(std::uint32_t vc, std::uint32_t packet);
-    void show_head(std::uint32_t input, std::uint32_t vc, std::uint64_t since);
+    [[nodiscard]] std::vector<std::uint32_t> find_blocking_queues(std::uint32_t input,
+                                                                  std::uint32_t vc) const;
+    void fix_escape_path(std::uint32_t vc, std::uint32_t packet);
+    void register_head(std::uint32_t input, std::uint32_t vc, std::uint64_t since);
     [[nodiscard]] Queue& queue(std::uint32_t input, std::uint32_t vc) {
         return queues_[std::size_t{input} * vcs_ + vc];
     }
-    [[nodiscard]] Flit& stored(std::uint32_t input, std::uint32_t vc, std::uint32_t place) {
+    [[nodiscard]] Flit& flit_at(std::uint32_t input, std::uint32_t vc, std::uint32_t place) {
         return flits_[(std::size_t{input} * vcs_ + vc) * options_.buffer + place];
     }
     [[nodiscard]] std::uint32_t place(std::uint32_t number) const {
@@ -179,7 +181,7 @@ class InputQueuedNetwork final : public PacketNetwork {
         return sum;
     }
     /// The subset of virtual channels with enough credits for a packet to start.
-    [[nodiscard]] VcMask with_room(std::size_t credit_line, VcMask some) const {
+    [[nodiscard]] VcMask select_vcs_with_credits(std::size_t credit_line, VcMask some) const {
         VcMask found = 0;
         for (; some != 0; some &= some - 1) {
             const auto vc = static_cast<std::uint32_t>(std::countr_zero(some));

@@ -19,7 +19,7 @@ void InputQueuedNetwork::serve_nodes(Worker& worker) {
     for (const Node node : worker.shard.nodes) {
         if (due_[node.value] > worker.now) continue;
         send(worker, node);
-        set_due(node);
+        update_due_cycle(node);
     }
 }
 
@@ -39,9 +39,9 @@ bool InputQueuedNetwork::begin_packet(Worker& worker, Node node) {
         sender.credit_line = credit_line_[entry.channel.value];
         sender.entry_router = fabric_.channel(entry.channel).to;
         sender.open = chosen_ != 0 ? vc_range(0, vcs_) : classed_.open_to(entry, 0);
-        if (!queues_of_.empty()) sender.open &= queues_for(sender.packet);
+        if (!queues_of_.empty()) sender.open &= queues_after_next_hop(sender.packet);
     }
-    const VcMask takeable = with_room(sender.credit_line, sender.open);
+    const VcMask takeable = select_vcs_with_credits(sender.credit_line, sender.open);
     if (takeable == 0) return false;
     const VcMask later = takeable & ~vc_range(0, sender.vc + 1U);
     sender.vc = static_cast<std::uint8_t>(std::countr_zero(later != 0 ? later : takeable));
@@ -81,7 +81,7 @@ void InputQueuedNetwork::receive(Worker& worker, Flit flit) {
     ++received.by_latency[std::min<std::size_t>(latency, Received::max_cycles - 1)];
     workload_.on_received(order.to, order, worker.now);
     senders_[order.to.value].next = workload_.next(order.to);
-    set_due(order.to);
+    update_due_cycle(order.to);
     packets_.free(worker.number, flit.packet());
 }
 

@@ -19,7 +19,7 @@ struct Speed {
     double latency = 0;
 };
 
-std::vector<Speed> speeds_of(const Fabric& fabric, const SwitchSpeeds& given) {
+std::vector<Speed> channel_speeds(const Fabric& fabric, const SwitchSpeeds& given) {
     const Machine& machine = fabric.machine();
     const NetworkView view(machine.topology());
     std::vector<Speed> speeds(fabric.channel_count());
@@ -43,7 +43,7 @@ std::vector<Speed> speeds_of(const Fabric& fabric, const SwitchSpeeds& given) {
     return speeds;
 }
 
-std::uint32_t cycles_of(double seconds, double cycle) {
+std::uint32_t to_cycles(double seconds, double cycle) {
     const double cycles = std::round(seconds / cycle);
     constexpr double most = 1U << 20;
     if (!(cycles >= 0) || cycles > most)
@@ -52,17 +52,17 @@ std::uint32_t cycles_of(double seconds, double cycle) {
     return static_cast<std::uint32_t>(cycles);
 }
 
-std::uint32_t most_inputs(const Fabric& fabric) {
+std::uint32_t max_inputs(const Fabric& fabric) {
     std::size_t most = 1;
     for (std::uint32_t router = 0; router < fabric.router_count(); ++router)
-        most = std::max(most, fabric.into(router).size());
+        most = std::max(most, fabric.inputs_of(router).size());
     return static_cast<std::uint32_t>(most);
 }
 
 /// Returns the buffer size in flits for full speed: the flits of a credit round trip, plus a packet. Rounded
 /// up to whole packets for crosspoints, whose credits are packets.
-std::uint32_t full_speed_buffer(const std::vector<ChannelTimes>& channels, std::uint32_t steps,
-                                std::uint32_t packet, bool whole) {
+std::uint32_t compute_buffer_size(const std::vector<ChannelTimes>& channels, std::uint32_t steps,
+                                  std::uint32_t packet, bool whole) {
     std::uint32_t most = 0;
     for (const ChannelTimes& one : channels) {
         const std::uint64_t round_trip = 2 * (std::uint64_t{one.delay} + steps);
@@ -79,17 +79,17 @@ std::uint32_t full_speed_buffer(const std::vector<ChannelTimes>& channels, std::
 NetworkTiming compute_network_timing(const Fabric& fabric, const PacketFormat& format, SwitchOptions options,
                                      const SwitchSpeeds& speeds, std::uint32_t units) {
     require_packet_format(format);
-    const std::vector<Speed> all = speeds_of(fabric, speeds);
+    const std::vector<Speed> all = channel_speeds(fabric, speeds);
     const double fastest = std::ranges::max(all, {}, &Speed::bandwidth).bandwidth;
     const double cycle = format.flit / fastest;
     const bool is_inside = speeds.crosspoints && speeds.switch_latency;
     if (is_inside)
         options.crossing = std::max(
-            1U, std::max(cycles_of(*speeds.switch_latency, cycle), options.routing) - options.routing);
+            1U, std::max(to_cycles(*speeds.switch_latency, cycle), options.routing) - options.routing);
     const std::uint32_t steps = options.routing + options.crossing + (speeds.crosspoints ? 0 : 1);
     NetworkTiming times{
         .cycle = cycle, .channels = {}, .messages = {}, .options = options, .combine = {units}};
-    times.combine.period = std::max(1U, ChannelTimes::cycle / most_inputs(fabric));
+    times.combine.period = std::max(1U, ChannelTimes::cycle / max_inputs(fabric));
     if (speeds.combining) {
         if (!(*speeds.combining > 0))
             fail("a unit combines more than 0 bytes per second, not ", *speeds.combining);
@@ -106,7 +106,7 @@ NetworkTiming compute_network_timing(const Fabric& fabric, const PacketFormat& f
         const double latency =
             speed.latency + (from_switch && !is_inside ? speeds.switch_latency.value_or(0) : 0);
         const std::uint32_t inside = from_switch && !is_inside ? steps : 0;
-        const std::uint32_t cycles = cycles_of(latency, cycle);
+        const std::uint32_t cycles = to_cycles(latency, cycle);
         times.channels.push_back({.delay = std::max(1U, cycles - std::min(cycles, inside)),
                                   .period = static_cast<std::uint32_t>(
                                       std::lround(ChannelTimes::cycle * fastest / speed.bandwidth))});
@@ -114,13 +114,13 @@ NetworkTiming compute_network_timing(const Fabric& fabric, const PacketFormat& f
     const std::uint32_t packet = format.flits(format.payload);
     times.options.buffer = speeds.buffer
                                ? static_cast<std::uint32_t>(std::max(1.0, *speeds.buffer / format.flit))
-                               : full_speed_buffer(times.channels, steps, packet, speeds.crosspoints);
+                               : compute_buffer_size(times.channels, steps, packet, speeds.crosspoints);
     const auto& inside = fabric.machine().speeds();
-    times.messages = {.send = cycles_of(inside.startup.value, cycle),
+    times.messages = {.send = to_cycles(inside.startup.value, cycle),
                       .receive = 0,
-                      .latency = cycles_of(inside.latency.value, cycle),
+                      .latency = to_cycles(inside.latency.value, cycle),
                       .memory_rate = inside.memory.value * cycle,
-                      .memory = cycles_of(inside.memory_startup.value, cycle)};
+                      .memory = to_cycles(inside.memory_startup.value, cycle)};
     return times;
 }
 

@@ -74,7 +74,7 @@ void OperationRun::on_sent(Node /*from*/, const PacketRequest& order, std::uint6
 
 void OperationRun::on_received(Node at, const PacketRequest& order, std::uint64_t cycle) {
     if (cycle > 0) process_until(nodes_[at.value], cycle - 1);
-    arrive(receive_of(order), cycle);
+    record_arrival(receive_of(order), cycle);
 }
 
 OperationRun::Processor& OperationRun::processor_of(const RankOperation& operation) {
@@ -89,11 +89,11 @@ void OperationRun::process_until(NodeState& node, std::uint64_t until) {
     while (!node.events.empty() && node.events.top().cycle <= until) {
         const Event event = node.events.top();
         node.events.pop();
-        process(event);
+        process_event(event);
     }
 }
 
-void OperationRun::process(const Event& event) {
+void OperationRun::process_event(const Event& event) {
     const RankOperation& operation = graph_[event.operation];
     switch (event.kind) {
         case EventKind::starts:
@@ -105,11 +105,11 @@ void OperationRun::process(const Event& event) {
             return release_dependents(event.operation, false, event.cycle);
         }
         case EventKind::can_begin:
-            return begin(event.operation, event.cycle);
+            return begin_operation(event.operation, event.cycle);
         case EventKind::can_go:
-            return open(event.operation, event.cycle);
+            return open_send(event.operation, event.cycle);
         case EventKind::arrives:
-            return arrive(event.operation, event.cycle);
+            return record_arrival(event.operation, event.cycle);
     }
 }
 
@@ -120,36 +120,36 @@ void OperationRun::release_dependents(OperationId id, bool on_start, std::uint64
             schedule(dependent.operation, EventKind::can_begin, cycle);
 }
 
-void OperationRun::start(OperationId id, std::uint64_t cycle) {
+void OperationRun::start_operation(OperationId id, std::uint64_t cycle) {
     if (std::ranges::any_of(graph_.dependents(id), &OperationGraph::Dependent::on_start))
         schedule(id, EventKind::starts, cycle);
 }
 
-void OperationRun::begin(OperationId id, std::uint64_t cycle) {
+void OperationRun::begin_operation(OperationId id, std::uint64_t cycle) {
     const RankOperation& operation = graph_[id];
     OperationState& state = states_[id.value];
     if (operation.kind == RankOperation::Kind::receive) {
         state.has_begun = true;
-        start(id, cycle);
+        start_operation(id, cycle);
         if (state.handled != never) schedule(id, EventKind::ends, std::max(cycle, state.handled));
         return;
     }
     Processor& processor = processor_of(operation);
     std::uint64_t& until = processor.busy;
     until = std::max(until, cycle);
-    start(id, until);
+    start_operation(id, until);
     if (operation.kind == RankOperation::Kind::work) {
         const double exact = static_cast<double>(operation.size) * nanosecond_ + processor.rest;
         processor.rest = exact - std::floor(exact);
         until += static_cast<std::uint64_t>(exact);
         return schedule(id, EventKind::ends, until);
     }
-    if (nics_.is_inside(operation.rank.value, operation.peer.value)) return send_inside(id, until);
+    if (nics_.is_inside(operation.rank.value, operation.peer.value)) return send_intra_node(id, until);
     until += costs_.send;
     schedule(id, EventKind::can_go, until);
 }
 
-void OperationRun::send_inside(OperationId id, std::uint64_t cycle) {
+void OperationRun::send_intra_node(OperationId id, std::uint64_t cycle) {
     const RankOperation& operation = graph_[id];
     NodeState& node = node_of(operation);
     std::uint64_t there = processor_of(operation).busy = cycle + costs_.memory;
@@ -162,7 +162,7 @@ void OperationRun::send_inside(OperationId id, std::uint64_t cycle) {
     schedule(operation.match, EventKind::arrives, there);
 }
 
-void OperationRun::open(OperationId send, std::uint64_t cycle) {
+void OperationRun::open_send(OperationId send, std::uint64_t cycle) {
     const std::uint32_t rank = graph_[send].rank.value;
     ranks_[rank].sends.push_back(send);
     open_messages(rank, cycle);
@@ -180,7 +180,7 @@ void OperationRun::open_messages(std::uint32_t rank, std::uint64_t cycle) {
 }
 
 /// Records the arrival of a packet, or of a whole intra-node message, at its receive.
-void OperationRun::arrive(OperationId receive, std::uint64_t cycle) {
+void OperationRun::record_arrival(OperationId receive, std::uint64_t cycle) {
     const RankOperation& operation = graph_[receive];
     OperationState& state = states_[receive.value];
     if (--state.packets > 0) return;

@@ -91,13 +91,13 @@ class OperationRun final : public FiniteWorkload {
     void schedule(OperationId id, EventKind kind, std::uint64_t cycle);
     /// Processes the events of a node up to a cycle.
     void process_until(NodeState& node, std::uint64_t until);
-    void process(const Event& event);
-    void begin(OperationId id, std::uint64_t cycle);
-    void start(OperationId id, std::uint64_t cycle);
-    void send_inside(OperationId id, std::uint64_t cycle);
-    void open(OperationId send, std::uint64_t cycle);
+    void process_event(const Event& event);
+    void begin_operation(OperationId id, std::uint64_t cycle);
+    void start_operation(OperationId id, std::uint64_t cycle);
+    void send_intra_node(OperationId id, std::uint64_t cycle);
+    void open_send(OperationId send, std::uint64_t cycle);
     void open_messages(std::uint32_t rank, std::uint64_t cycle);
-    void arrive(OperationId receive, std::uint64_t cycle);
+    void record_arrival(OperationId receive, std::uint64_t cycle);
     void release_dependents(OperationId id, bool on_start, std::uint64_t cycle);
 
     const OperationGraph& graph_;

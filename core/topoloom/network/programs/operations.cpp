@@ -13,7 +13,7 @@ namespace topoloom {
 namespace {
 
 /// Maximum number of operations of a dependency cycle in an error message.
-constexpr std::size_t most_named = 8;
+constexpr std::size_t max_listed = 8;
 
 /// Returns sender, receiver and tag of a message.
 std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> ends(const RankOperation& operation) {
@@ -23,7 +23,7 @@ std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> ends(const RankOperation
 }
 
 /// The dependency graph, whose vertices are the start and the end of each operation.
-struct Times {
+struct DependencyGraph {
     static std::uint32_t start(OperationId id) { return 2 * id.value; }
     static std::uint32_t end(OperationId id) { return 2 * id.value + 1; }
     static OperationId operation(std::uint32_t time) { return OperationId{time / 2}; }
@@ -93,7 +93,7 @@ void OperationGraph::match_messages() {
 
 /// Removes vertices without dependences until none or only cycles remain.
 void OperationGraph::require_order() const {
-    const Times times{*this};
+    const DependencyGraph times{*this};
     std::vector<std::uint32_t> left(2 * operations_.size(), 0), ready;
     const auto count = static_cast<std::uint32_t>(left.size());
     for (std::uint32_t time = 0; time < count; ++time)
@@ -116,13 +116,13 @@ void OperationGraph::require_order() const {
     for (std::uint32_t time = at; way.empty() || time != at; time = before[time]) way.push_back(time);
     std::vector<OperationId> circle;
     for (const std::uint32_t time : way)
-        if (circle.empty() || circle.back() != Times::operation(time))
-            circle.push_back(Times::operation(time));
+        if (circle.empty() || circle.back() != DependencyGraph::operation(time))
+            circle.push_back(DependencyGraph::operation(time));
     if (circle.size() > 1 && circle.back() == circle.front()) circle.pop_back();
     std::string text;
-    for (std::size_t i = 0; i < std::min(circle.size(), most_named); ++i)
+    for (std::size_t i = 0; i < std::min(circle.size(), max_listed); ++i)
         text += (i == 0 ? "" : ", ") + name(circle[i]);
-    if (circle.size() > most_named) text += ", and " + std::to_string(circle.size() - most_named) + " more";
+    if (circle.size() > max_listed) text += ", and " + std::to_string(circle.size() - max_listed) + " more";
     fail("operations wait for each other in a circle, each for the next: ", text);
 }
 

@@ -86,7 +86,7 @@ bool ProgramRun::begin_step(NodeState& node, std::uint32_t rank) {
     for (const ProgramMessage& message : node.receives)
         state.expected += nics_.is_inside(rank, message.peer.value) ? 1 : format_.packets(message.bytes);
     state.busy = std::max(state.busy, state.since);
-    const auto early = std::ranges::find(state.early, state.step, &Early::step);
+    const auto early = std::ranges::find(state.early, state.step, &EarlyPackets::step);
     if (early != state.early.end()) {
         state.expected -= early->packets;
         state.since = std::max(state.since, early->since);
@@ -106,7 +106,7 @@ void ProgramRun::open_messages(NodeState& node, std::uint32_t rank) {
     for (; state.opened < state.sends.size() && nics_.has_room(rank); ++state.opened) {
         const ProgramMessage message = state.sends[state.opened];
         if (nics_.is_inside(rank, message.peer.value)) {
-            deliver_inside(node, rank, message);
+            deliver_intra_node(node, rank, message);
             continue;
         }
         state.busy += costs_.send;
@@ -114,7 +114,7 @@ void ProgramRun::open_messages(NodeState& node, std::uint32_t rank) {
     }
 }
 
-void ProgramRun::deliver_inside(NodeState& node, std::uint32_t from, const ProgramMessage& message) {
+void ProgramRun::deliver_intra_node(NodeState& node, std::uint32_t from, const ProgramMessage& message) {
     RankState& sender = ranks_[from];
     sender.busy += costs_.memory;
     std::uint64_t there = sender.busy;
@@ -124,12 +124,12 @@ void ProgramRun::deliver_inside(NodeState& node, std::uint32_t from, const Progr
         there = node.memory_free;
     }
     sender.since = std::max(sender.since, sender.busy);
-    arrive(node, message.peer.value, sender.step, 1, false, there);
+    record_arrival(node, message.peer.value, sender.step, 1, false, there);
 }
 
 /// Records the arrival of packets at a rank, which may not have begun the step yet.
-void ProgramRun::arrive(NodeState& node, std::uint32_t rank, std::uint64_t step, std::uint64_t packets,
-                        bool is_last, std::uint64_t cycle) {
+void ProgramRun::record_arrival(NodeState& node, std::uint32_t rank, std::uint64_t step,
+                                std::uint64_t packets, bool is_last, std::uint64_t cycle) {
     RankState& state = ranks_[rank];
     if (is_last) {
         const std::uint64_t there = cycle + costs_.latency + costs_.receive;
@@ -137,7 +137,7 @@ void ProgramRun::arrive(NodeState& node, std::uint32_t rank, std::uint64_t step,
         cycle = std::max(state.busy, there);
     }
     if (step != state.step) {
-        const auto early = std::ranges::find(state.early, step, &Early::step);
+        const auto early = std::ranges::find(state.early, step, &EarlyPackets::step);
         if (early == state.early.end()) {
             state.early.push_back({step, packets, cycle});
         } else {
@@ -183,7 +183,7 @@ void ProgramRun::on_sent(Node from, const PacketRequest& /*order*/, std::uint64_
 void ProgramRun::on_received(Node at, const PacketRequest& order, std::uint64_t cycle) {
     NodeState& node = nodes_[at.value];
     const Label label = Label::of(order.message);
-    arrive(node, nics_.ranks_of(at)[label.place], label.step, 1, label.is_last, cycle);
+    record_arrival(node, nics_.ranks_of(at)[label.place], label.step, 1, label.is_last, cycle);
     begin_steps(node);
     node.next = nics_.next(at);
 }

@@ -52,7 +52,7 @@ class ProgramRun final : public FiniteWorkload {
 
    private:
     /// Packets that arrived before the rank started the step.
-    struct Early {
+    struct EarlyPackets {
         std::uint64_t step;
         std::uint64_t packets;
         std::uint64_t since;  // cycle
@@ -65,7 +65,7 @@ class ProgramRun final : public FiniteWorkload {
         std::uint32_t opened = 0;    // number of opened messages of the step
         bool is_leaving = false;     // the last packet of a message is leaving
         std::vector<ProgramMessage> sends{};
-        std::vector<Early> early{};
+        std::vector<EarlyPackets> early{};
     };
     struct NodeState {
         std::uint64_t next = never;
@@ -79,9 +79,9 @@ class ProgramRun final : public FiniteWorkload {
     void begin_steps(NodeState& node);
     bool begin_step(NodeState& node, std::uint32_t rank);
     void open_messages(NodeState& node, std::uint32_t rank);
-    void deliver_inside(NodeState& node, std::uint32_t from, const ProgramMessage& message);
-    void arrive(NodeState& node, std::uint32_t rank, std::uint64_t step, std::uint64_t packets, bool is_last,
-                std::uint64_t cycle);
+    void deliver_intra_node(NodeState& node, std::uint32_t from, const ProgramMessage& message);
+    void record_arrival(NodeState& node, std::uint32_t rank, std::uint64_t step, std::uint64_t packets,
+                        bool is_last, std::uint64_t cycle);
     [[nodiscard]] bool is_step_complete(std::uint32_t rank) const {
         const RankState& state = ranks_[rank];
         return state.expected == 0 && !state.is_leaving && nics_.open(rank).empty() &&

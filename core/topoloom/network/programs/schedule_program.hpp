@@ -26,11 +26,11 @@ class ScheduleProgram final : public Program {
    private:
     /// The round of a step, and the step's index within the round: 0 is the round itself, higher indices are
     /// barrier steps.
-    struct Part {
+    struct RoundStep {
         std::uint64_t round;
         std::uint64_t behind;
     };
-    [[nodiscard]] Part part(std::uint64_t step) const;
+    [[nodiscard]] RoundStep round_step(std::uint64_t step) const;
 
     const AnySchedule& schedule_;
     std::size_t ranks_;

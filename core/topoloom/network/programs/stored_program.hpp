@@ -38,17 +38,18 @@ class StoredProgram final : public Program {
         ProgramMessage message;
     };
     /// The messages of one direction, sorted by rank, then by step.
-    struct Side {
+    struct DirectedMessages {
         std::vector<std::uint64_t> first;  // [rank]
         std::vector<Entry> entries;
 
         void list(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const;
     };
     template <class Own, class Peer>
-    static Side sorted(std::size_t ranks, std::span<const StoredMessage> messages, Own own, Peer peer);
+    static DirectedMessages sort_messages(std::size_t ranks, std::span<const StoredMessage> messages, Own own,
+                                          Peer peer);
 
     std::uint64_t steps_ = 0;
-    Side sends_, receives_;
+    DirectedMessages sends_, receives_;
 };
 
 }  // namespace topoloom

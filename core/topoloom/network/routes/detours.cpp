@@ -46,7 +46,7 @@ Node Detours::draw(Node from, Node to, Rng& rng) const {
     return Node{via * nodes_ + rng.below(nodes_)};
 }
 
-void Detours::each_turn(const std::function<void(ChannelId, Node)>& visit) const {
+void Detours::for_each_turn(const std::function<void(ChannelId, Node)>& visit) const {
     for (const ChannelId channel : ids<ChannelId>(fabric_->channel_count())) {
         if (!is_global(channel)) continue;
         const Channel& ends = fabric_->channel(channel);

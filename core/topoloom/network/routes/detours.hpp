@@ -24,7 +24,7 @@ class Detours {
     /// Draws a group. Returns a node in this group, the first target of the detour.
     [[nodiscard]] Node draw(Node from, Node to, Rng& rng) const;
     /// Whether a channel leads into the group of a node.
-    [[nodiscard]] bool enters(ChannelId channel, Node node) const {
+    [[nodiscard]] bool enters_group_of(ChannelId channel, Node node) const {
         const Channel& ends = fabric_->channel(channel);
         return !ends.is_exit() && group_of_[ends.to] == group(node) && is_global(channel);
     }
@@ -34,7 +34,7 @@ class Detours {
     }
     /// For each channel between groups, calls visit(channel, node) with one node per router of each third
     /// group.
-    void each_turn(const std::function<void(ChannelId, Node)>& visit) const;
+    void for_each_turn(const std::function<void(ChannelId, Node)>& visit) const;
 
    private:
     [[nodiscard]] std::uint32_t group(Node node) const { return node.value / nodes_; }

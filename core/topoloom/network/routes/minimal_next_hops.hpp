@@ -33,7 +33,7 @@ class MinimalNextHops {
                 if (fabric_->channel(exit).from == router) visit(exit);
             return;
         }
-        for (const ChannelId next : fabric_->out_of(router)) {
+        for (const ChannelId next : fabric_->outputs_of(router)) {
             const Channel& channel = fabric_->channel(next);
             if (is_usable_[next.value] && !channel.is_exit() && away[channel.to] + 1U == away[router])
                 visit(next);

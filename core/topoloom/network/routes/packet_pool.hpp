@@ -49,21 +49,21 @@ class PacketPool {
         return packet;
     }
     /// Replaces the path of a packet and moves the packet to the first hop.
-    void plan(std::uint32_t packet, std::span<const Hop> path) {
+    void replace_path(std::uint32_t packet, std::span<const Hop> path) {
         std::ranges::copy(path, hops(packet));
         (*this)[packet].hop = 0;
         (*this)[packet].hops = static_cast<std::uint16_t>(path.size());
     }
     /// Frees a packet; any shard can do this. The shard that made the packet reclaims it at the second
-    /// collect() from now.
+    /// reclaim_packets() from now.
     void free(std::size_t shard, std::uint32_t packet) {
         FreeList& free_list = free_lists_[shard];
         const std::size_t maker = chunks_[packet / chunk_size]->maker;
         (maker == shard ? free_list.unused : free_list.returned[free_list.turn][maker]).push_back(packet);
     }
-    /// Reclaims packets that other shards freed before their last collect(). All shards call this in the same
+    /// Reclaims packets that other shards freed before their last reclaim_packets(). All shards call this in the same
     /// cycles, between barriers.
-    void collect(std::size_t shard) {
+    void reclaim_packets(std::size_t shard) {
         FreeList& own = free_lists_[shard];
         const std::size_t before = own.turn;
         own.turn = 1 - own.turn;
@@ -88,7 +88,7 @@ class PacketPool {
         return one.hop + 1 < one.hops ? hops(packet) + one.hop + 1 : nullptr;
     }
     /// Advances to the next hop.
-    const Hop& step(std::uint32_t packet) { return hops(packet)[++(*this)[packet].hop]; }
+    const Hop& advance(std::uint32_t packet) { return hops(packet)[++(*this)[packet].hop]; }
 
    private:
     static constexpr std::uint32_t chunk_size = 256;

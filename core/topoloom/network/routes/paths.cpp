@@ -40,15 +40,15 @@ Paths::Paths(const Fabric& fabric, Routing routing, const Poll& poll)
         fail("'", fabric.machine().text(),
              "' routes messages by the load, which is not simulated in switches; choose minimal-adaptive");
     if (routing_ == Routing::valiant || routing_ == Routing::ugal) detours_.emplace(fabric);
-    if (routing_ == Routing::minimal_adaptive && choose_steps()) return;
-    class_routes(poll);
+    if (routing_ == Routing::minimal_adaptive && set_up_adaptive_routing()) return;
+    assign_classes(poll);
     if (!steps_) return;
     escape_classes_ = class_count_;
     ++class_count_;
 }
 
 /// Sets up adaptive routing. Returns false if adaptive packets need escape paths.
-bool Paths::choose_steps() {
+bool Paths::set_up_adaptive_routing() {
     steps_.emplace(*fabric_);
     longest_ = std::max<std::size_t>(longest_, steps_->longest() + 1);
     circles_ = break_cycles(steps_->turns(), [](ChannelId, ChannelId) { return false; });
@@ -150,7 +150,7 @@ void Paths::for_each_route(const Poll& poll, const Visit& visit) const {
         show();
     });
     if (!detours_) return;
-    detours_->each_turn([&](ChannelId global, Node to) {
+    detours_->for_each_turn([&](ChannelId global, Node to) {
         list_route(detours_->node_behind(global), to, route);
         route.front() = {global, 1};
         show();
@@ -175,7 +175,7 @@ std::function<bool(ChannelId, ChannelId)> Paths::dateline_turns() const {
     };
 }
 
-void Paths::class_routes(const Poll& poll) {
+void Paths::assign_classes(const Poll& poll) {
     circles_ = break_cycles(find_turns(poll), dateline_turns());
     classes_.assign(circles_.parts, 1);
     count_classes(poll);
@@ -190,7 +190,7 @@ void Paths::count_classes(const Poll& poll) {
             const auto lengthen = [&](std::size_t before, std::size_t after) {
                 const ChannelId one = route[before].channel, next = route[after].channel;
                 const std::uint32_t rise =
-                    share_part(one, next) ? rises[before] + (circles_.cut.has(one, next) ? 1 : 0) : 0;
+                    are_in_same_part(one, next) ? rises[before] + (circles_.cut.has(one, next) ? 1 : 0) : 0;
                 if (rises[after] >= rise && lengths[after] > lengths[before]) return false;
                 rises[after] = std::max(rises[after], rise);
                 lengths[after] = std::max(lengths[after], lengths[before] + 1);
@@ -248,7 +248,7 @@ void Paths::add_detour(Node from, Node to, Rng& rng, Workspace& workspace) const
     std::vector<Hop>& path = workspace.detour;
     path.clear();
     add_route(from, via, rng, workspace, path);
-    while (!detours_->enters(path.back().channel, via)) path.pop_back();
+    while (!detours_->enters_group_of(path.back().channel, via)) path.pop_back();
     const std::size_t begin = path.size();
     add_route(detours_->node_behind(path.back().channel), to, rng, workspace, path);
     path.erase(path.begin() + static_cast<std::ptrdiff_t>(begin));  // the channel into that router
@@ -301,7 +301,7 @@ void Paths::draw_path(Rng& rng, const std::vector<RouteChannel>& route, std::vec
 void Paths::set_classes(std::vector<Hop>& path) const {
     for (std::size_t i = 1; i < path.size(); ++i) {
         const ChannelId before = path[i - 1].channel, here = path[i].channel;
-        path[i].follows = share_part(before, here);
+        path[i].follows = are_in_same_part(before, here);
         path[i].rise = path[i].follows && circles_.cut.has(before, here) ? 1 : 0;
     }
     std::uint32_t rises = 0;  // from here to the end of the part

@@ -108,11 +108,11 @@ class Paths {
     void require_no_detours(Node from, Node to, const std::vector<RouteChannel>& route) const;
     [[nodiscard]] Turns find_turns(const Poll& poll) const;
     [[nodiscard]] std::function<bool(ChannelId, ChannelId)> dateline_turns() const;
-    void class_routes(const Poll& poll);
+    void assign_classes(const Poll& poll);
     void count_classes(const Poll& poll);
-    [[nodiscard]] bool choose_steps();
+    [[nodiscard]] bool set_up_adaptive_routing();
     [[nodiscard]] bool follows(const RouteChannel& before, const RouteChannel& after) const;
-    [[nodiscard]] bool share_part(ChannelId one, ChannelId other) const {
+    [[nodiscard]] bool are_in_same_part(ChannelId one, ChannelId other) const {
         return circles_.part[one.value] == circles_.part[other.value];
     }
     /// Appends channels of the route to the path, drawn according to their shares.

@@ -7,15 +7,15 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::uint32_t fresh = no_index;
+constexpr std::uint32_t not_visited = no_index;
 
 /// Tarjan's search for strongly connected components (Depth-first search and linear graph algorithms, SIAM
 /// Journal on Computing 1, 1972). A turn to a channel on the search stack closes a cycle.
-class Search {
+class CycleSearch {
    public:
-    explicit Search(const Turns& turns)
+    explicit CycleSearch(const Turns& turns)
         : turns_(turns),
-          number_(turns.channel_count(), fresh),
+          number_(turns.channel_count(), not_visited),
           lowest_(turns.channel_count()),
           is_open_(turns.channel_count(), false),
           found_{std::vector<std::uint32_t>(turns.channel_count(), no_index),
@@ -24,7 +24,7 @@ class Search {
                  {}} {}
 
     void from(ChannelId start) {
-        if (number_[start.value] == fresh) enter(start);
+        if (number_[start.value] == not_visited) enter(start);
         while (!open_.empty()) {
             Visit& last = open_.back();
             if (last.left.empty()) {
@@ -52,7 +52,7 @@ class Search {
     }
 
     void turn(ChannelId channel, ChannelId next) {
-        if (number_[next.value] == fresh) return enter(next);
+        if (number_[next.value] == not_visited) return enter(next);
         if (found_.part[next.value] != no_index) return;
         std::uint32_t& own = lowest_[channel.value];
         own = std::min(own, number_[next.value]);
@@ -94,7 +94,7 @@ class Search {
 
 BrokenCycles break_cycles(const Turns& turns, const std::function<bool(ChannelId, ChannelId)>& is_dateline) {
     const auto found_in = [](const Turns& some) {
-        Search search(some);
+        CycleSearch search(some);
         for (const ChannelId start : ids<ChannelId>(some.channel_count())) search.from(start);
         return std::move(search).found();
     };

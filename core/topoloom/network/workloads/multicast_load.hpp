@@ -56,7 +56,7 @@ class MulticastLoad final : public LoadSource {
 
    private:
     /// A multicast that the NIC is copying.
-    struct Begun {
+    struct OpenMulticast {
         std::size_t set = 0;
         std::size_t left = 0;  // members
         std::uint64_t made = 0;
@@ -67,7 +67,7 @@ class MulticastLoad final : public LoadSource {
     double load_;
     std::vector<std::uint32_t> number_;  // [node]: index among the senders, or no_index
     std::vector<PacketSource> sources_;  // [sender]
-    std::vector<Begun> begun_;           // [sender]
+    std::vector<OpenMulticast> open_;    // [sender]
 };
 
 }  // namespace topoloom

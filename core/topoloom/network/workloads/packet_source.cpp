@@ -33,11 +33,11 @@ PacketSource::PacketSource(const Injection& injection, double load, std::uint32_
             log_stays_on_ = std::log1p(-1 / length);
             log_stays_off_ = std::log1p(-begins);
             const bool is_on = rng_.uniform() < share;
-            left_ = is_on ? gap(log_stays_on_) : 0;
+            left_ = is_on ? draw_gap(log_stays_on_) : 0;
         }
     }
     log_none_ = std::log1p(-chance_);
-    next_ = kind_ == Injection::Kind::on_off ? burst_gap() - 1 : gap(log_none_) - 1;
+    next_ = kind_ == Injection::Kind::on_off ? draw_burst_gap() - 1 : draw_gap(log_none_) - 1;
 }
 
 }  // namespace topoloom

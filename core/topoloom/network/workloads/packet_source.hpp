@@ -28,9 +28,9 @@ class PacketSource {
             time_ += std::log1p(-rng_.uniform()) / -chance_;
             next_ = static_cast<std::uint64_t>(time_);
         } else if (kind_ == Injection::Kind::on_off) {
-            next_ += burst_gap();
+            next_ += draw_burst_gap();
         } else {
-            next_ += gap(log_none_);
+            next_ += draw_gap(log_none_);
         }
     }
     [[nodiscard]] Rng& rng() { return rng_; }
@@ -38,18 +38,18 @@ class PacketSource {
    private:
     /// Draws a geometric number of cycles, at least 1, until an event with the same probability in each
     /// cycle. `log_none` is the logarithm of the probability of no event.
-    [[nodiscard]] std::uint64_t gap(double log_none) {
+    [[nodiscard]] std::uint64_t draw_gap(double log_none) {
         if (std::isinf(log_none)) return 1;
         return 1 + static_cast<std::uint64_t>(std::log1p(-rng_.uniform()) / log_none);
     }
     /// Draws the cycles to the next packet of an on-off source: packets are created only in the cycles of
     /// bursts.
-    [[nodiscard]] std::uint64_t burst_gap() {
-        std::uint64_t gone = 0, on = gap(log_none_);
+    [[nodiscard]] std::uint64_t draw_burst_gap() {
+        std::uint64_t gone = 0, on = draw_gap(log_none_);
         while (on > left_) {
             on -= left_;
-            gone += left_ + gap(log_stays_off_);
-            left_ = gap(log_stays_on_);
+            gone += left_ + draw_gap(log_stays_off_);
+            left_ = draw_gap(log_stays_on_);
         }
         left_ -= on;
         return gone + on;
