@@ -20,7 +20,7 @@ constexpr double unlimited = std::numeric_limits<double>::infinity();
 /// All-pairs traffic. Dimension-ordered routes load the links of an axis of k positions evenly. On a ring the
 /// mean distance is k/4; on a line k/2 * k/2 pairs cross the middle link in each direction.
 template <std::size_t Width>
-double at_least(const BasicTorus<Width>& torus, const NodeHalves& halves) {
+double bound_bandwidth(const BasicTorus<Width>& torus, const NodeHalves& halves) {
     const TorusSpec& spec = torus.spec();
     const auto nodes = static_cast<double>(torus.node_count());
     const auto routers = static_cast<double>(torus.vertex_count());
@@ -42,7 +42,7 @@ double at_least(const BasicTorus<Width>& torus, const NodeHalves& halves) {
 
 /// All-pairs traffic. The links of an axis share the traffic between its coordinates evenly.
 template <class Space>
-double at_least(const BasicHyperX<Space>& network, const NodeHalves& halves) {
+double bound_bandwidth(const BasicHyperX<Space>& network, const NodeHalves& halves) {
     const auto nodes = static_cast<double>(network.node_count());
     const auto routers = static_cast<double>(network.vertex_count());
     double rate = unlimited;
@@ -56,7 +56,7 @@ double at_least(const BasicHyperX<Space>& network, const NodeHalves& halves) {
 
 /// All-pairs traffic. Groups use all their global links equally; inside groups, routes follow the row, then
 /// the column.
-double at_least(const Dragonfly& network, const NodeHalves& halves) {
+double bound_bandwidth(const Dragonfly& network, const NodeHalves& halves) {
     const DragonflySpec& spec = network.spec();
     const auto rows = static_cast<double>(spec.rows);
     const auto columns = static_cast<double>(spec.columns);
@@ -78,7 +78,7 @@ double at_least(const Dragonfly& network, const NodeHalves& halves) {
 
 /// All-pairs traffic. Groups use all their global links equally, and leaves use all spines of the group
 /// equally.
-double at_least(const DragonflyPlus& network, const NodeHalves& halves) {
+double bound_bandwidth(const DragonflyPlus& network, const NodeHalves& halves) {
     const DragonflyPlusSpec& spec = network.spec();
     const auto on_leaf = static_cast<double>(spec.nodes_per_router);
     const double in_group = on_leaf * spec.leaves;
@@ -96,7 +96,7 @@ double at_least(const DragonflyPlus& network, const NodeHalves& halves) {
 /// Traffic between partners, which uses all routes up equally. The cables above a subtree carry at most the
 /// traffic of its nodes.
 template <class Spec>
-double at_least_upward(const Spec& spec, const std::vector<double>& cables, const NodeHalves& halves) {
+double bound_upward_bandwidth(const Spec& spec, const std::vector<double>& cables, const NodeHalves& halves) {
     double rate = unlimited;
     double nodes_below = 1;
     for (std::size_t level = 0; level < spec.arity.size(); ++level) {
@@ -107,23 +107,23 @@ double at_least_upward(const Spec& spec, const std::vector<double>& cables, cons
     return 2 * rate * static_cast<double>(halves.smaller);
 }
 
-double at_least(const Tree& tree, const NodeHalves& halves) {
-    return at_least_upward(tree.spec(), std::vector<double>(tree.spec().arity.size(), 1.0), halves);
+double bound_bandwidth(const Tree& tree, const NodeHalves& halves) {
+    return bound_upward_bandwidth(tree.spec(), std::vector<double>(tree.spec().arity.size(), 1.0), halves);
 }
 
-double at_least(const FatTree& tree, const NodeHalves& halves) {
+double bound_bandwidth(const FatTree& tree, const NodeHalves& halves) {
     std::vector<double> cables;
     double roots = 1;
     for (std::size_t level = 0; level < tree.spec().arity.size(); ++level) {
         roots *= tree.spec().up[level];
         cables.push_back(roots * tree.spec().parallel[level]);
     }
-    return at_least_upward(tree.spec(), cables, halves);
+    return bound_upward_bandwidth(tree.spec(), cables, halves);
 }
 
 /// Traffic between partners: by NVLink to all GPUs of the own domain equally, along the rails, then by NVLink
 /// to the target.
-double at_least(const RailCluster& network, const NodeHalves& halves) {
+double bound_bandwidth(const RailCluster& network, const NodeHalves& halves) {
     const RailClusterSpec& spec = network.spec();
     const auto [nvlink, rail, spine] = spec.bandwidth;
     double rate = std::min(nvlink.value / 2, rail.value);
@@ -135,12 +135,12 @@ double at_least(const RailCluster& network, const NodeHalves& halves) {
 }
 
 /// A router with nodes: one of the nodes and their number.
-struct Site {
+struct NodeGroup {
     Node node;
     double nodes;
 };
 
-/// A type-erased Topology with the functions that at_least_by_routes() needs.
+/// A type-erased Topology with the functions that bound_by_routes() needs.
 struct RoutedNetwork {
     std::size_t vertex_count;
     std::size_t link_count;
@@ -160,9 +160,9 @@ RoutedNetwork erase_network_type(const T& network) {
             [&](Link link) { return network.bandwidth(link); }};
 }
 
-std::vector<Site> sites_of(const RoutedNetwork& network, std::span<const Node> nodes) {
+std::vector<NodeGroup> group_by_vertex(const RoutedNetwork& network, std::span<const Node> nodes) {
     std::vector<std::uint32_t> site(network.vertex_count, std::numeric_limits<std::uint32_t>::max());
-    std::vector<Site> sites;
+    std::vector<NodeGroup> sites;
     for (const Node node : nodes) {
         std::uint32_t& index = site[network.vertex(node)];
         if (index == std::numeric_limits<std::uint32_t>::max()) {
@@ -177,14 +177,15 @@ std::vector<Site> sites_of(const RoutedNetwork& network, std::span<const Node> n
 /// Returns the worst load of each link if every node sends one message: for each node, the message with the
 /// largest share on the link. `visit(site, other, add)` calls add(link, share) for a route.
 template <class Visit>
-std::vector<double> worst_shares(std::size_t links, const std::vector<Site>& sites, const Visit& visit) {
+std::vector<double> sum_worst_shares(std::size_t links, const std::vector<NodeGroup>& sites,
+                                     const Visit& visit) {
     std::vector<double> sum(links, 0.0);
     std::vector<double> largest(links, 0.0);
     std::vector<std::uint32_t> touched;
     std::vector<double> share_here(links, 0.0);
     std::vector<std::uint32_t> on_route;
-    for (const Site& site : sites) {
-        for (const Site& other : sites) {
+    for (const NodeGroup& site : sites) {
+        for (const NodeGroup& other : sites) {
             visit(site, other, [&](Link link, double share) {
                 if (share_here[link.value] == 0) on_route.push_back(link.value);
                 share_here[link.value] += share;
@@ -207,21 +208,20 @@ std::vector<double> worst_shares(std::size_t links, const std::vector<Site>& sit
 
 /// Returns the better of the bounds by all-pairs traffic and by traffic between partners, from the routes
 /// between these nodes.
-double at_least_by_routes(const RoutedNetwork& network, std::span<const Node> nodes,
-                          const NodeHalves& halves) {
-    const std::vector<Site> sites = sites_of(network, nodes);
+double bound_by_routes(const RoutedNetwork& network, std::span<const Node> nodes, const NodeHalves& halves) {
+    const std::vector<NodeGroup> sites = group_by_vertex(network, nodes);
     if (sites.size() * sites.size() * network.diameter > max_visits) return 0;
     std::vector<double> load(network.link_count, 0.0);
-    const std::vector<double> out =
-        worst_shares(load.size(), sites, [&](const Site& from, const Site& to, const auto& add) {
+    const std::vector<double> out = sum_worst_shares(
+        load.size(), sites, [&](const NodeGroup& from, const NodeGroup& to, const auto& add) {
             const auto visit = [&](Link link, double share) {
                 load[link.value] += from.nodes * to.nodes * share;
                 add(link, share);
             };
             network.route(from.node, to.node, RouteVisitor(visit));
         });
-    const std::vector<double> in =
-        worst_shares(load.size(), sites, [&](const Site& to, const Site& from, const auto& add) {
+    const std::vector<double> in = sum_worst_shares(
+        load.size(), sites, [&](const NodeGroup& to, const NodeGroup& from, const auto& add) {
             network.route(from.node, to.node, RouteVisitor(add));
         });
     double all_pairs = unlimited;
@@ -237,19 +237,19 @@ double at_least_by_routes(const RoutedNetwork& network, std::span<const Node> no
 }
 
 template <Topology T>
-double at_least(const T& network, const NodeHalves& halves) {
+double bound_bandwidth(const T& network, const NodeHalves& halves) {
     const ids<Node> all(network.node_count());
-    return at_least_by_routes(erase_network_type(network), std::vector<Node>(all.begin(), all.end()), halves);
+    return bound_by_routes(erase_network_type(network), std::vector<Node>(all.begin(), all.end()), halves);
 }
 
-double at_least(const Degraded& network, const NodeHalves& halves) {
+double bound_bandwidth(const Degraded& network, const NodeHalves& halves) {
     const std::vector<Node> nodes = network.usable_nodes();
     try {
         network.require_usable(nodes, "the allocation");
     } catch (const Error&) {
         return 0;  // failures disconnect the nodes
     }
-    return at_least_by_routes(erase_network_type(network), nodes, halves);
+    return bound_by_routes(erase_network_type(network), nodes, halves);
 }
 
 }  // namespace
@@ -271,7 +271,7 @@ BytesPerSecond bisection_lower_bound(const Machine& machine) {
     const NodeHalves halves = halve_nodes(machine);
     if (halves.smaller == 0) return BytesPerSecond{0};
     return BytesPerSecond{
-        with_topology(machine, [&](const auto& t) { return at_least(between_routers(t), halves); })};
+        with_topology(machine, [&](const auto& t) { return bound_bandwidth(between_routers(t), halves); })};
 }
 
 }  // namespace topoloom

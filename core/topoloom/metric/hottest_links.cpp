@@ -18,7 +18,7 @@ constexpr std::size_t contributors_kept = 3;
 
 /// Inserts a contribution and drops the lightest. Of equal contributions, drops the one with higher ranks, so
 /// that the order of insertion does not matter.
-void keep_heaviest(std::vector<Contribution>& kept, const Contribution& more) {
+void insert_if_heavy(std::vector<Contribution>& kept, const Contribution& more) {
     const auto before = [](const Contribution& a, const Contribution& b) {
         return std::tuple(-a.bytes, a.source, a.target) < std::tuple(-b.bytes, b.source, b.target);
     };
@@ -26,7 +26,8 @@ void keep_heaviest(std::vector<Contribution>& kept, const Contribution& more) {
     if (kept.size() > contributors_kept) kept.pop_back();
 }
 
-std::vector<HotLink> most_congested(const Machine& machine, const Judgement& judgement, std::size_t count) {
+std::vector<HotLink> find_most_congested(const Machine& machine, const Judgement& judgement,
+                                         std::size_t count) {
     const NetworkView network(machine.topology());
     std::vector<double> congestion(judgement.loads.size());
     for (const LinkRun& run : network.bandwidth_runs()) {
@@ -75,7 +76,7 @@ std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machin
         const CommGraph sent = apply_proxies(graph, placement.slots());
         return hottest_links(sent, machine, placement, judgement, count, threads);
     }
-    std::vector<HotLink> hot = most_congested(machine, judgement, count);
+    std::vector<HotLink> hot = find_most_congested(machine, judgement, count);
     // Few visited links are hot. One byte per link avoids a lookup for all others.
     std::vector<char> is_hot(machine.link_count(), 0);
     std::vector<std::pair<Link, std::size_t>> index;
@@ -110,7 +111,7 @@ std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machin
                 route(from, machine.node(placement[edge.peer]), RouteVisitor(visit));
                 for (const std::size_t i : visited) {
                     const auto bytes = static_cast<double>(edge.bytes.value);
-                    keep_heaviest(mine[i], {Rank{u}, edge.peer, bytes * shares[i]});
+                    insert_if_heavy(mine[i], {Rank{u}, edge.peer, bytes * shares[i]});
                     shares[i] = 0;
                 }
                 visited.clear();
@@ -119,7 +120,7 @@ std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machin
     });
     for (const Found& one : found) {
         for (std::size_t i = 0; i < hot.size(); ++i) {
-            for (const Contribution& c : one[i]) keep_heaviest(hot[i].contributors, c);
+            for (const Contribution& c : one[i]) insert_if_heavy(hot[i].contributors, c);
         }
     }
     return hot;

@@ -100,14 +100,14 @@ class Traversal {
         for (const Slot slot : placement.slots()) nodes_.push_back(space.node(slot));
     }
 
-    void count(Chunk ranks, Tally& tally) const {
+    void count_messages(Chunk ranks, Tally& tally) const {
         RouteLoads<Network> loads(network_, tally.loads, LoadQuantizer(graph_.total_bytes()));
-        for (std::size_t u = ranks.begin; u < ranks.end; ++u) count(Rank{u}, tally, loads);
+        for (std::size_t u = ranks.begin; u < ranks.end; ++u) count_messages(Rank{u}, tally, loads);
     }
 
    private:
     /// The rank's position on the network. If the network is its own geometry, the space already has it.
-    [[nodiscard]] typename Network::Point at(Rank u) const {
+    [[nodiscard]] typename Network::Point network_point(Rank u) const {
         if constexpr (std::is_same_v<Network, typename Space::Network>) {
             return space_.network_point(points_[u.value]);
         } else {
@@ -115,10 +115,10 @@ class Traversal {
         }
     }
 
-    void count(Rank u, Tally& tally, RouteLoads<Network>& loads) const {
+    void count_messages(Rank u, Tally& tally, RouteLoads<Network>& loads) const {
         const Node from = nodes_[u.value];
         const auto here = points_[u.value];
-        const auto start = at(u);
+        const auto start = network_point(u);
         const std::span<const Rank> peers = graph_.peers(u);
         const std::span<const Bytes> bytes = graph_.bytes(u);
         const std::span<const std::int64_t> messages = graph_.messages(u);
@@ -143,7 +143,7 @@ class Traversal {
             messages_out += messages[i];
             tally.bytes_in[to.value] += bytes[i];
             tally.messages_in[to.value] += messages[i];
-            const auto end = at(peers[i]);
+            const auto end = network_point(peers[i]);
             const std::uint32_t hops = network_.hops(start, end);
             message_hops += messages[i] * static_cast<std::int64_t>(hops);
             if (messages[i] > 0) longest = std::max(longest, hops);
@@ -166,8 +166,8 @@ class Traversal {
 
 /// Returns the bytes on every link for the given routes.
 template <class Routes>
-BigVector<double> loads_over(const Routes& routes, const CommGraph& graph, const Machine& machine,
-                             const Placement& placement, int workers) {
+BigVector<double> compute_loads(const Routes& routes, const CommGraph& graph, const Machine& machine,
+                                const Placement& placement, int workers) {
     std::vector<BigVector<double>> parts(static_cast<std::size_t>(workers),
                                          BigVector<double>(machine.link_count()));
     const Chunks chunks(graph.rank_count(), ranks_per_chunk);
@@ -189,10 +189,10 @@ BigVector<double> loads_over(const Routes& routes, const CommGraph& graph, const
 }
 
 /// Moves traffic from minimal routes to detours so that congestion is minimal.
-void adapt(const auto& network, const CommGraph& graph, const Machine& machine, const Placement& placement,
-           int workers, Judgement& result) {
+void split_adaptively(const auto& network, const CommGraph& graph, const Machine& machine,
+                      const Placement& placement, int workers, Judgement& result) {
     const BigVector<double> detours =
-        loads_over(network.with_minimal_share(0), graph, machine, placement, workers);
+        compute_loads(network.with_minimal_share(0), graph, machine, placement, workers);
     const double share = best_minimal_share(result.loads, detours, network.bandwidth_runs());
     for (std::size_t i = 0; i < detours.size(); ++i) {
         result.loads[i] = share * result.loads[i] + (1 - share) * detours[i];
@@ -234,7 +234,7 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
         const auto traverse = [&](const auto& space, auto points) {
             const Traversal traversal(network, space, graph, placement, std::move(points));
             parallel_for(chunks.size(), workers, [&](std::size_t c, int worker) {
-                traversal.count(chunks[c], tallies[static_cast<std::size_t>(worker)]);
+                traversal.count_messages(chunks[c], tallies[static_cast<std::size_t>(worker)]);
             });
         };
         if constexpr (std::is_same_v<Network, NetworkView>) {
@@ -273,7 +273,7 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
     with_common_routes(machine, [&]<class T>(const T& network) {
         settle_loads(network, result.loads);
         if constexpr (requires { network.with_minimal_share(0); }) {
-            if (network.is_adaptive()) adapt(network, graph, machine, placement, workers, result);
+            if (network.is_adaptive()) split_adaptively(network, graph, machine, placement, workers, result);
         }
         measure_loads(network, result);
     });

@@ -41,7 +41,7 @@ struct Grant {
     /// Returns true for the first request.
     bool consider(std::uint32_t candidate, std::uint32_t candidate_distance) {
         const bool first = requester == no_index;
-        if (at < distance) *this = {at, from};
+        if (candidate_distance < distance) *this = {candidate_distance, candidate};
         return first;
     }
 };

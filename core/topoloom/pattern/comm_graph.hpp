@@ -130,9 +130,9 @@ class CommGraph {
     void compute_totals();
     void set_load(std::vector<double> load);
     /// Throws Error unless this is a valid edge of u in a graph of rank_count ranks.
-    static void check(std::size_t rank_count, Rank u, const Edge& edge);
+    static void check_edge(std::size_t rank_count, Rank u, const Edge& edge);
     /// Sorts a row by peer and sums duplicates.
-    static void merge(std::vector<Edge>& row);
+    static void merge_duplicates(std::vector<Edge>& row);
 
     BigVector<std::uint64_t> first_;
     BigVector<Rank> peer_;
@@ -184,10 +184,10 @@ CommGraph CommGraph::from_rows(std::size_t rank_count, const Emit& emit, std::ve
     const auto collect = [&](Rank u, std::vector<Edge>& row) {
         row.clear();
         emit(u, [&](Edge edge) {
-            check(rank_count, u, edge);
+            check_edge(rank_count, u, edge);
             row.push_back(edge);
         });
-        merge(row);
+        merge_duplicates(row);
     };
     const auto each_row = [&](const auto& use) {
         parallel_for(chunks.size(), threads, [&](std::size_t c, int) {

@@ -39,7 +39,7 @@ class DualAscent {
             }
         }
     }
-    void add_single(std::uint32_t i, std::uint32_t j, std::int64_t cost) {
+    void add_rank_cost(std::uint32_t i, std::uint32_t j, std::int64_t cost) {
         Cost& single = singles_[i * slots_ + j];
         single = static_cast<Cost>(std::min<std::int64_t>(single + cost, max_cost));
     }
@@ -53,13 +53,15 @@ class DualAscent {
     [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
     [[nodiscard]] std::uint32_t slots() const { return slots_; }
     /// Reduced cost: a placement with rank i on slot j costs at least bound() plus this cost.
-    [[nodiscard]] Cost single(std::uint32_t i, std::uint32_t j) const { return singles_[i * slots_ + j]; }
+    [[nodiscard]] Cost reduced_cost(std::uint32_t i, std::uint32_t j) const {
+        return singles_[i * slots_ + j];
+    }
     /// Excludes placements with rank i on slot j.
     void rule_out(std::uint32_t i, std::uint32_t j) { singles_[i * slots_ + j] = max_cost; }
     /// Returns a tighter bound on placements with rank i on slot j. O(ranks^2 * slots).
-    [[nodiscard]] std::int64_t bound_with(std::uint32_t i, std::uint32_t j);
+    [[nodiscard]] std::int64_t bound_with_fixed(std::uint32_t i, std::uint32_t j);
     /// Returns the subproblem with rank i fixed on slot j. Higher ranks and slots are renumbered.
-    [[nodiscard]] DualAscent with(std::uint32_t i, std::uint32_t j) const;
+    [[nodiscard]] DualAscent fix_rank(std::uint32_t i, std::uint32_t j) const;
 
    private:
     struct Partner {
@@ -74,15 +76,15 @@ class DualAscent {
         std::vector<const Cost*> rows;
     };
     Cost* add_block(std::uint32_t i, std::uint32_t k);
-    void visit(std::uint32_t i, bool forward, int workers);
-    void take(std::uint32_t i, std::size_t p, bool with_singles);
-    void give_back(std::uint32_t i, std::size_t p);
-    void settle(std::uint32_t i, std::uint32_t j, bool forward, Worker& worker);
+    void process_rank(std::uint32_t i, bool forward, int workers);
+    void load_costs(std::uint32_t i, std::size_t p, bool with_singles);
+    void store_costs(std::uint32_t i, std::size_t p);
+    void raise_reduced_cost(std::uint32_t i, std::uint32_t j, bool forward, Worker& worker);
     void assign_singles();
     /// Share of a rank's reduced cost that is moved to the pairs with one partner.
-    [[nodiscard]] Cost share(std::uint32_t i, std::uint32_t j, std::size_t partner) const;
+    [[nodiscard]] Cost split_reduced_cost(std::uint32_t i, std::uint32_t j, std::size_t partner) const;
     /// Computes the reduced costs of the other ranks on the other slots if rank i is on slot j, row-major.
-    void singles_with(std::uint32_t i, std::uint32_t j, std::vector<Cost>& costs) const;
+    void reduced_costs_with(std::uint32_t i, std::uint32_t j, std::vector<Cost>& costs) const;
 
     std::uint32_t ranks_, slots_;
     std::int64_t bound_ = 0;

@@ -26,8 +26,8 @@ std::vector<std::int64_t> row_sums(std::size_t order, std::span<const std::int64
 
 /// Returns the eigenvalues of the matrix projected onto the complement of (1, ..., 1). Reflects this vector
 /// to the last axis and removes that axis.
-Eigenvalues projected(std::size_t order, std::span<const std::int64_t> m,
-                      std::span<const std::int64_t> sums) {
+Eigenvalues projected_eigenvalues(std::size_t order, std::span<const std::int64_t> m,
+                                  std::span<const std::int64_t> sums) {
     // The reflection is I - v v' / h with v = (1, ..., 1, 1 + sqrt(n)) and h = n + sqrt(n).
     const auto n = static_cast<double>(order);
     const double last = 1 + std::sqrt(n);
@@ -53,7 +53,7 @@ Eigenvalues projected(std::size_t order, std::span<const std::int64_t> m,
     return result;
 }
 
-double sum_of_sizes(const std::vector<double>& values) {
+double sum_absolute_values(const std::vector<double>& values) {
     return std::transform_reduce(values.begin(), values.end(), 0.0, std::plus(),
                                  [](double v) { return std::abs(v); });
 }
@@ -66,8 +66,8 @@ std::optional<std::int64_t> projection_bound(std::size_t order, std::span<const 
     if (order == 1) return a[0] * b[0];
     std::vector<std::int64_t> a_sums = row_sums(order, a);
     std::vector<std::int64_t> b_sums = row_sums(order, b);
-    const Eigenvalues of_a = projected(order, a, a_sums);
-    const Eigenvalues of_b = projected(order, b, b_sums);
+    const Eigenvalues of_a = projected_eigenvalues(order, a, a_sums);
+    const Eigenvalues of_b = projected_eigenvalues(order, b, b_sums);
     const std::size_t less = order - 1;
     long double sum = 0;
     for (std::size_t i = 0; i < less; ++i)
@@ -85,8 +85,8 @@ std::optional<std::int64_t> projection_bound(std::size_t order, std::span<const 
     const long double linear = 2 * static_cast<long double>(products) / n;
     const long double constant = a_total * b_total / (n * n);
     sum += linear - constant;
-    const double sizes_a = sum_of_sizes(of_a.values);
-    const double sizes_b = sum_of_sizes(of_b.values);
+    const double sizes_a = sum_absolute_values(of_a.values);
+    const double sizes_b = sum_absolute_values(of_b.values);
     const double off =
         of_a.error * sizes_b + of_b.error * sizes_a + static_cast<double>(less) * of_a.error * of_b.error +
         1e-15 * static_cast<double>(std::abs(linear) + std::abs(constant)) + 1e-15 * (sizes_a * sizes_b);

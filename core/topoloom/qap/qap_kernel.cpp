@@ -183,8 +183,8 @@ bool has_avx2() {
 }  // namespace
 
 template <class T>
-Minima<T> update_and_find(const Triangle<T>& triangle, const T* x, const T* y, const T* xt, const T* yt,
-                          T now) {
+Minima<T> update_and_find_minima(const Triangle<T>& triangle, const T* x, const T* y, const T* xt,
+                                 const T* yt, T now) {
 #if defined(__x86_64__)
     if (has_avx2()) return update_avx2(triangle, x, y, xt, yt, now);
 #endif
@@ -207,14 +207,14 @@ void weighted_row_sum(const T* matrix, std::size_t rows, std::size_t stride, con
     sum_body(matrix, rows, stride, factor, sum);
 }
 
-template Minima<std::int32_t> update_and_find(const Triangle<std::int32_t>&, const std::int32_t*,
-                                              const std::int32_t*, const std::int32_t*, const std::int32_t*,
-                                              std::int32_t);
-template Minima<std::int64_t> update_and_find(const Triangle<std::int64_t>&, const std::int64_t*,
-                                              const std::int64_t*, const std::int64_t*, const std::int64_t*,
-                                              std::int64_t);
-template Minima<double> update_and_find(const Triangle<double>&, const double*, const double*, const double*,
-                                        const double*, double);
+template Minima<std::int32_t> update_and_find_minima(const Triangle<std::int32_t>&, const std::int32_t*,
+                                                     const std::int32_t*, const std::int32_t*,
+                                                     const std::int32_t*, std::int32_t);
+template Minima<std::int64_t> update_and_find_minima(const Triangle<std::int64_t>&, const std::int64_t*,
+                                                     const std::int64_t*, const std::int64_t*,
+                                                     const std::int64_t*, std::int64_t);
+template Minima<double> update_and_find_minima(const Triangle<double>&, const double*, const double*,
+                                               const double*, const double*, double);
 template std::size_t find_exchange(const Triangle<std::int32_t>&, std::size_t&, std::int32_t, std::int32_t);
 template std::size_t find_exchange(const Triangle<std::int64_t>&, std::size_t&, std::int64_t, std::int64_t);
 template std::size_t find_exchange(const Triangle<double>&, std::size_t&, double, double);

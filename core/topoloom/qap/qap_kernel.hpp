@@ -26,8 +26,8 @@ struct Minima {
 /// For all i, j: delta(i, j) += (x[i] - x[j]) * (y[i] - y[j]); if xt and yt are not null, also adds (xt[i] -
 /// xt[j]) * (yt[i] - yt[j]). Returns the minima.
 template <class T>
-Minima<T> update_and_find(const Triangle<T>& triangle, const T* x, const T* y, const T* xt, const T* yt,
-                          T now);
+Minima<T> update_and_find_minima(const Triangle<T>& triangle, const T* x, const T* y, const T* xt,
+                                 const T* yt, T now);
 
 /// Finds the first exchange with this value and tabu_until <= now, starting cyclically at row `from`. Returns
 /// its index in the triangle, and stores its row in `from`. Such an exchange must exist.

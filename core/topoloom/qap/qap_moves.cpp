@@ -20,7 +20,7 @@ std::vector<T> padded_rows(std::span<const std::int64_t> m, std::size_t n, std::
     return rows;
 }
 
-std::vector<std::int64_t> transposed(std::span<const std::int64_t> m, std::size_t n) {
+std::vector<std::int64_t> transpose_matrix(std::span<const std::int64_t> m, std::size_t n) {
     std::vector<std::int64_t> t(m.size());
     for (std::size_t k = 0; k < m.size(); ++k) t[k % n * n + k / n] = m[k];
     return t;
@@ -31,11 +31,11 @@ std::vector<std::int64_t> transposed(std::span<const std::int64_t> m, std::size_
 template <class T>
 QapTables<T>::QapTables(const NormalizedQap& form)
     : order(form.order),
-      stride(padded(form.order)),
+      stride(pad_to_lanes(form.order)),
       symmetric(form.symmetric),
       has_linear(!form.linear.empty()),
       item_class(twin_classes(form.order, form.a, form.linear)),
-      location_class(twin_classes(form.order, form.b, transposed(form.linear, form.order))),
+      location_class(twin_classes(form.order, form.b, transpose_matrix(form.linear, form.order))),
       a_(padded_rows<T>(form.a, order, stride, false)),
       b_(padded_rows<T>(form.b, order, stride, false)),
       linear_(form.linear.begin(), form.linear.end()) {
@@ -54,7 +54,7 @@ QapMoves<T>::QapMoves(const QapTables<T>& tables)
     std::size_t size = 0;
     for (std::size_t i = 0; i < order_; ++i) {
         offset_.push_back(size);
-        size += QapTables<T>::padded(i);
+        size += QapTables<T>::pad_to_lanes(i);
     }
     offset_.push_back(size);
     delta_.resize(size);
@@ -101,7 +101,7 @@ void QapMoves<T>::start(std::span<const std::uint32_t> p) {
         here_[i] = cost[i * stride + p_[i]];
         for (std::size_t j = 0; j < i; ++j) {
             const T there = cost[i * stride + p_[j]] + cost[j * stride + p_[i]];
-            row(i)[j] = there - here_[i] - here_[j] + between(i, j) + linear_change(i, j);
+            row(i)[j] = there - here_[i] - here_[j] + pair_correction(i, j) + linear_change(i, j);
         }
     }
     for (std::vector<T>* v : {&x_, &y_, &xt_, &yt_, &x_at_}) std::fill(v->begin(), v->end(), T{0});
@@ -111,7 +111,7 @@ void QapMoves<T>::start(std::span<const std::uint32_t> p) {
 /// Computes the exchanges that share an item with r, s, minus the amounts that the following update of all
 /// exchanges adds.
 template <class T>
-void QapMoves<T>::rows_symmetric(std::uint32_t r, std::uint32_t s) {
+void QapMoves<T>::update_symmetric(std::uint32_t r, std::uint32_t s) {
     const std::uint32_t pr = p_[r];
     const std::uint32_t ps = p_[s];
     const T *ar = tables_.a(r), *as = tables_.a(s), *br = tables_.b(pr), *bs = tables_.b(ps);
@@ -175,7 +175,7 @@ void QapMoves<T>::store_exchanges(std::uint32_t r, const std::vector<T>& with) {
 /// The asymmetric case: uses the costs of r and s at all locations, and of all items at the new locations of
 /// r and s.
 template <class T>
-void QapMoves<T>::rows_asymmetric(std::uint32_t r, std::uint32_t s) {
+void QapMoves<T>::update_asymmetric(std::uint32_t r, std::uint32_t s) {
     const T of_move = delta(r, s);
     for (std::size_t k = 0; k < order_; ++k) {
         const std::uint32_t z = p_[k];
@@ -187,8 +187,8 @@ void QapMoves<T>::rows_asymmetric(std::uint32_t r, std::uint32_t s) {
         here_[k] -= x_[k] * y_[k] + xt_[k] * yt_[k];
     }
     std::swap(p_[r], p_[s]);
-    exchanges_after(r, with_r_);
-    exchanges_after(s, with_s_);
+    compute_exchanges(r, with_r_);
+    compute_exchanges(s, with_s_);
     for (std::size_t u = 0; u < order_; ++u) {
         const T update = x_[u] * y_[u] + xt_[u] * yt_[u];
         with_r_[u] -= update;
@@ -202,7 +202,7 @@ void QapMoves<T>::rows_asymmetric(std::uint32_t r, std::uint32_t s) {
 
 /// Computes all exchanges with v in the current assignment. here_ is valid except for v.
 template <class T>
-void QapMoves<T>::exchanges_after(std::uint32_t v, std::vector<T>& with) {
+void QapMoves<T>::compute_exchanges(std::uint32_t v, std::vector<T>& with) {
     const std::size_t stride = tables_.stride;
     const std::uint32_t x = p_[v];
     const auto add_up = [&](const T* matrix, const auto& factor, std::vector<T>& sum) {
@@ -219,7 +219,7 @@ void QapMoves<T>::exchanges_after(std::uint32_t v, std::vector<T>& with) {
     here_[v] = sum_b_[x];
     for (std::size_t u = 0; u < order_; ++u) {
         const std::uint32_t y = p_[u];
-        with[u] = sum_a_[u] + sum_b_[y] - here_[u] - here_[v] + between(u, v) + linear_change(u, v);
+        with[u] = sum_a_[u] + sum_b_[y] - here_[u] - here_[v] + pair_correction(u, v) + linear_change(u, v);
     }
 }
 
@@ -227,7 +227,7 @@ void QapMoves<T>::exchanges_after(std::uint32_t v, std::vector<T>& with) {
 /// other item at its old location, which is the same one, at distance 0. The costs at the current locations
 /// count the pair twice.
 template <class T>
-T QapMoves<T>::between(std::size_t i, std::size_t j) const {
+T QapMoves<T>::pair_correction(std::size_t i, std::size_t j) const {
     const T there = tables_.b(p_[i])[p_[j]];
     if (tables_.symmetric) return 2 * tables_.a(i)[j] * there;
     return (tables_.a(i)[j] + tables_.a(j)[i]) * (there + tables_.b(p_[j])[p_[i]]);
@@ -267,9 +267,9 @@ void QapMoves<T>::forbid(std::uint32_t i, std::uint32_t x, T until) {
 template <class T>
 void QapMoves<T>::exchange(std::uint32_t i, std::uint32_t j, T now) {
     if (tables_.symmetric) {
-        rows_symmetric(i, j);
+        update_symmetric(i, j);
     } else {
-        rows_asymmetric(i, j);
+        update_asymmetric(i, j);
     }
     std::swap(p_[i], p_[j]);
     std::swap(location_class_[i], location_class_[j]);
@@ -282,8 +282,8 @@ void QapMoves<T>::exchange(std::uint32_t i, std::uint32_t j, T now) {
 template <class T>
 void QapMoves<T>::find_minima(T now) {
     const bool two = !tables_.symmetric;
-    const Minima<T> least = update_and_find<T>(triangle(), x_.data(), y_.data(), two ? xt_.data() : nullptr,
-                                               two ? yt_.data() : nullptr, now);
+    const Minima<T> least = update_and_find_minima<T>(
+        triangle(), x_.data(), y_.data(), two ? xt_.data() : nullptr, two ? yt_.data() : nullptr, now);
     min_free_ = least.free;
     least_ = least.any;
 }

@@ -20,7 +20,7 @@ class QapTables {
 
     explicit QapTables(const NormalizedQap& form);
 
-    [[nodiscard]] static std::size_t padded(std::size_t n) { return (n + lanes - 1) / lanes * lanes; }
+    [[nodiscard]] static std::size_t pad_to_lanes(std::size_t n) { return (n + lanes - 1) / lanes * lanes; }
     [[nodiscard]] const T* a(std::size_t i) const { return a_.data() + i * stride; }
     [[nodiscard]] const T* b(std::size_t x) const { return b_.data() + x * stride; }
     [[nodiscard]] const T* a_column(std::size_t i) const {
@@ -96,12 +96,12 @@ class QapMoves {
     [[nodiscard]] Triangle<T> triangle() {
         return {order_, offset_.data(), delta_.data(), tabu_until_.data()};
     }
-    void rows_symmetric(std::uint32_t r, std::uint32_t s);
+    void update_symmetric(std::uint32_t r, std::uint32_t s);
     void copy_exchanges(std::uint32_t r, std::vector<T>& with) const;
     void store_exchanges(std::uint32_t r, const std::vector<T>& with);
-    void rows_asymmetric(std::uint32_t r, std::uint32_t s);
-    void exchanges_after(std::uint32_t v, std::vector<T>& with);
-    [[nodiscard]] T between(std::size_t i, std::size_t j) const;
+    void update_asymmetric(std::uint32_t r, std::uint32_t s);
+    void compute_exchanges(std::uint32_t v, std::vector<T>& with);
+    [[nodiscard]] T pair_correction(std::size_t i, std::size_t j) const;
     [[nodiscard]] T linear_change(std::size_t i, std::size_t j) const;
     void refresh_tabu(std::uint32_t r);
     [[nodiscard]] Move find(std::uint32_t from, T value, T now);

@@ -138,27 +138,27 @@ class LinkLoads final : public LoadTracker {
     bool change_if_soft(Rank u, Rank v, std::int64_t most);
     /// Evaluates the change in the journal on critical lines. Returns the change in the number of links at
     /// the maximum, or nullopt if the maximum would rise. Does not change loads.
-    [[nodiscard]] std::optional<std::int64_t> more_at_maximum();
+    [[nodiscard]] std::optional<std::int64_t> change_at_maximum();
     void mark_changed();
-    void make_stale(std::uint32_t line) {
+    void mark_stale(std::uint32_t line) {
         if (!std::exchange(lines_[line].stale, true)) stale_.push_back(line);
-        use(line);
+        mark_used(line);
     }
-    void use(std::uint32_t line) {
+    void mark_used(std::uint32_t line) {
         if (!std::exchange(lines_[line].used, true)) used_.push_back(line);
     }
     /// Adds sign * message to loads and soft value.
-    void put(Rank end, const RankMessage& message, double sign);
+    void add_message(Rank end, const RankMessage& message, double sign);
     /// Recomputes `most` of changed lines.
-    void refresh();
+    void refresh_lines();
     void find_busiest();
     /// Returns the highest congestion of lines in [first, end).
-    [[nodiscard]] double highest(std::size_t first, std::size_t end) const;
+    [[nodiscard]] double max_congestion(std::size_t first, std::size_t end) const;
     [[nodiscard]] std::span<const Line> block(std::size_t b) const {
         return std::span(lines_).subspan(b * block_size,
                                          std::min(block_size, lines_.size() - b * block_size));
     }
-    [[nodiscard]] double most_on(const Line& line) const {
+    [[nodiscard]] double max_amount(const Line& line) const {
         const auto first = amount_.begin() + line.first;
         return *std::max_element(first, first + line.length);
     }

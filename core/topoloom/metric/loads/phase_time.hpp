@@ -85,10 +85,10 @@ class PhaseTime {
         }
     }
 
-    void put(Rank rank, const End& end);
-    void take(Rank rank, const End& end);
-    void count(Sender& sender, const Message& message, std::int64_t sign);
-    void set_time(Rank u);
+    void add(Rank rank, const End& end);
+    void remove(Rank rank, const End& end);
+    void add_to_counts(Sender& sender, const Message& message, std::int64_t sign);
+    void update_times(Rank u);
 
     const Machine& machine_;
     double tick_;  // seconds

@@ -10,7 +10,7 @@ namespace topoloom {
 /// until a number at least as large is added.
 class RunningMax {
    public:
-    void put(double number) {
+    void add(double number) {
         if (number > value_ || (number == value_ && count_ == 0)) {
             value_ = number;
             count_ = 1;
@@ -19,7 +19,7 @@ class RunningMax {
         }
     }
     /// Removes a number that was added before.
-    void take(double number) {
+    void remove(double number) {
         if (number == value_ && count_ > 0) --count_;
     }
     [[nodiscard]] bool is_known() const { return count_ > 0; }

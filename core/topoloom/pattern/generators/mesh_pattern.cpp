@@ -11,9 +11,9 @@ namespace topoloom {
 namespace {
 
 /// Member numbers of ranks within groups along some axes, and conversion back to ranks.
-class Members {
+class GroupMembers {
    public:
-    Members(std::span<const std::uint32_t> extents, std::span<const std::uint32_t> axes)
+    GroupMembers(std::span<const std::uint32_t> extents, std::span<const std::uint32_t> axes)
         : ranks_(mesh_size(extents)) {
         std::vector<std::size_t> stride{1};
         for (const std::uint32_t extent : extents) stride.push_back(stride.back() * extent);
@@ -51,7 +51,7 @@ class Members {
     std::vector<Digit> digits_;
 };
 
-Bytes share(Bytes bytes, std::size_t part, std::size_t parts) {
+Bytes divide_rounding_up(Bytes bytes, std::size_t part, std::size_t parts) {
     // Uses quotient and remainder, because the product can exceed 64 bits.
     const auto n = static_cast<std::int64_t>(parts);
     const auto k = static_cast<std::int64_t>(part);
@@ -71,7 +71,7 @@ std::size_t mesh_size(std::span<const std::uint32_t> extents) {
 }
 
 std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents, const MeshTraffic& traffic) {
-    const Members members(extents, traffic.axes);
+    const GroupMembers members(extents, traffic.axes);
     check_pattern("mesh", members.ranks(), traffic.bytes);
     const std::size_t n = members.count();
     if (n == 1) return {};
@@ -83,7 +83,7 @@ std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents, const
         });
     };
     std::vector<CommGraph> phases;
-    const Bytes half = share(traffic.bytes, 1, 2);
+    const Bytes half = divide_rounding_up(traffic.bytes, 1, 2);
     switch (traffic.collective) {
         case MeshCollective::ring:
             phases.push_back(phase([&](std::size_t i, const auto& send) {
@@ -96,7 +96,7 @@ std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents, const
                 fail("all-to-all in groups of ", n, " has more than 2^31 messages; use smaller groups");
             phases.push_back(phase([&](std::size_t i, const auto& send) {
                 for (std::size_t j = 0; j < n; ++j) {
-                    if (j != i) send(j, share(traffic.bytes, 1, n - 1));
+                    if (j != i) send(j, divide_rounding_up(traffic.bytes, 1, n - 1));
                 }
             }));
             break;
@@ -107,7 +107,7 @@ std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents, const
             }
             for (std::size_t distance = 1; distance < n; distance *= 2) {
                 phases.push_back(phase([&](std::size_t i, const auto& send) {
-                    send(i ^ distance, share(traffic.bytes, n / 2 / distance, n - 1));
+                    send(i ^ distance, divide_rounding_up(traffic.bytes, n / 2 / distance, n - 1));
                 }));
             }
             break;

@@ -61,7 +61,7 @@ MetisHeader read_metis_header(TextScanner& scan) {
 
 /// Throws Error with the line of vertex u, which is found by scanning the text again.
 template <class... Parts>
-[[noreturn]] void refuse_vertex(std::string_view text, Rank u, const Parts&... parts) {
+[[noreturn]] void fail_at_vertex(std::string_view text, Rank u, const Parts&... parts) {
     TextScanner scan(text);
     std::uint64_t lines_before = std::uint64_t{u.value} + 1;
     while (lines_before > 0 || scan.at('%')) {
@@ -121,7 +121,7 @@ void sort_list(CommRows& lists, std::size_t u, std::vector<std::pair<Rank, Bytes
 void check_no_parallel_edges(std::string_view text, const CommRows& lists, std::size_t u) {
     for (std::uint64_t i = lists.first[u]; i + 1 < lists.first[u + 1]; ++i) {
         if (lists.peers[i] == lists.peers[i + 1]) {
-            refuse_vertex(text, Rank{u}, "names neighbor ", lists.peers[i].value + 1, " twice");
+            fail_at_vertex(text, Rank{u}, "names neighbor ", lists.peers[i].value + 1, " twice");
         }
     }
 }
@@ -136,17 +136,17 @@ void check_symmetric(std::string_view text, const CommRows& lists) {
             const std::uint64_t back = next[v.value]++;
             const bool there = back < lists.first[v.value + 1];
             if (there && lists.peers[back].value < u) {
-                refuse_vertex(text, v, "has neighbor ", lists.peers[back].value + 1,
-                              ", but not in the other direction; METIS graphs list both");
+                fail_at_vertex(text, v, "has neighbor ", lists.peers[back].value + 1,
+                               ", but not in the other direction; METIS graphs list both");
             }
             if (!there || lists.peers[back].value != u) {
-                refuse_vertex(text, Rank{u}, "has neighbor ", v.value + 1,
-                              ", but not in the other direction; METIS graphs list both");
+                fail_at_vertex(text, Rank{u}, "has neighbor ", v.value + 1,
+                               ", but not in the other direction; METIS graphs list both");
             }
             if (!lists.bytes.empty() && lists.bytes[back] != lists.bytes[i]) {
-                refuse_vertex(text, Rank{u}, "has an edge of weight ", lists.bytes[i].value, " to vertex ",
-                              v.value + 1, ", which has weight ", lists.bytes[back].value,
-                              " in the other direction");
+                fail_at_vertex(text, Rank{u}, "has an edge of weight ", lists.bytes[i].value, " to vertex ",
+                               v.value + 1, ", which has weight ", lists.bytes[back].value,
+                               " in the other direction");
             }
         }
     }

@@ -11,7 +11,7 @@ namespace topoloom {
 namespace {
 
 /// std::from_chars does not accept a plus sign before a number.
-const char* behind_plus(std::string_view word) {
+const char* skip_plus(std::string_view word) {
     return word.data() + (word.size() > 1 && word[0] == '+' && word[1] != '-' ? 1 : 0);
 }
 
@@ -82,10 +82,10 @@ std::string_view TextScanner::read_word(std::string_view expected) {
     return {previous_, static_cast<std::size_t>(at_ - previous_)};
 }
 
-std::int64_t TextScanner::read_count_slowly(std::string_view expected) {
+std::int64_t TextScanner::read_general_count(std::string_view expected) {
     const std::string_view word = read_word(expected);
     std::int64_t value = 0;
-    const auto [end, problem] = std::from_chars(behind_plus(word), at_, value);
+    const auto [end, problem] = std::from_chars(skip_plus(word), at_, value);
     if (problem == std::errc::result_out_of_range && end == at_) {
         fail_at_previous(expected, " ", quoted(word), " does not fit in 64 bits");
     }
@@ -99,7 +99,7 @@ std::int64_t TextScanner::read_real_bytes(std::string_view expected) {
     const std::string_view word = read_word(expected);
     std::int64_t whole = 0;
     if (read_decimal(word, whole)) return whole;
-    const char* start = behind_plus(word);
+    const char* start = skip_plus(word);
     const auto as_integer = std::from_chars(start, at_, whole);
     if (as_integer.ec != std::errc{} || as_integer.ptr != at_) {
         double real = 0;

@@ -53,7 +53,7 @@ class TextScanner {
     /// Reads an integer in 0 .. 2^63 - 1.
     std::int64_t read_count(std::string_view expected) {
         std::int64_t value = 0;
-        if (!read_digits(value)) value = read_count_slowly(expected);
+        if (!read_digits(value)) value = read_general_count(expected);
         return value;
     }
 
@@ -103,7 +103,7 @@ class TextScanner {
         value = static_cast<std::int64_t>(digits);
         return true;
     }
-    std::int64_t read_count_slowly(std::string_view expected);
+    std::int64_t read_general_count(std::string_view expected);
     std::int64_t read_real_bytes(std::string_view expected);
     [[nodiscard]] std::size_t line_of(const char* place) const;
 

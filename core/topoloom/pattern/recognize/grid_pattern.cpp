@@ -30,7 +30,7 @@ class Partners {
         found_.clear();
         if (pattern_.shape == StencilShape::star) {
             for (std::uint32_t i = 0; i < at_.size(); ++i) {
-                along(i, cell, [&](std::uint32_t to) { found_.push_back({to, i}); });
+                for_each_along(i, cell, [&](std::uint32_t to) { found_.push_back({to, i}); });
             }
         } else {
             found_.push_back({cell, 0});
@@ -38,8 +38,9 @@ class Partners {
                 const std::size_t before = found_.size();
                 for (std::size_t k = 0; k < before; ++k) {
                     const Partner from = found_[k];
-                    along(i, from.cell,
-                          [&](std::uint32_t to) { found_.push_back({to, from.of_class | 1U << i}); });
+                    for_each_along(i, from.cell, [&](std::uint32_t to) {
+                        found_.push_back({to, from.of_class | 1U << i});
+                    });
                 }
             }
             found_.erase(found_.begin());
@@ -49,7 +50,7 @@ class Partners {
 
    private:
     template <class Use>
-    void along(std::uint32_t i, std::uint32_t from, const Use& use) const {
+    void for_each_along(std::uint32_t i, std::uint32_t from, const Use& use) const {
         const auto [extent, kind] = pattern_.axes[i];
         const std::uint32_t x = at_[i];
         const std::uint32_t first = from - x * stride_[i];

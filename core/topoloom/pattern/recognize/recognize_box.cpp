@@ -60,9 +60,9 @@ std::optional<Quotient> join_twins(const Adjacency& graph, std::uint32_t twins) 
 }
 
 /// Builds a grid without twins from a corner: rings of four or more ranks, paths of three or more.
-class BoxGrowth {
+class BoxBuilder {
    public:
-    BoxGrowth(const Adjacency& graph, std::uint32_t corner) : graph_(graph), corner_(corner) {}
+    BoxBuilder(const Adjacency& graph, std::uint32_t corner) : graph_(graph), corner_(corner) {}
 
     /// Finds the ranks along every axis, starting with the corner. Returns false if the graph is not such a
     /// grid.
@@ -105,7 +105,7 @@ class BoxGrowth {
     }
 
     /// Returns the rank of every cell, row-major, or an empty list if the neighborhoods are inconsistent.
-    std::vector<std::uint32_t> fill() {
+    std::vector<std::uint32_t> fill_cells() {
         stride_ = strides_of(axes());
         across_ = 0;
         for (const std::uint32_t stride : stride_) across_ += stride;
@@ -160,13 +160,13 @@ class BoxGrowth {
         }
         if (moved == 0) return corner_;
         if (moved == 1) return lines_[longest][at[longest]];
-        if (moved == at.size() && at[longest] > 1) return inside(cell);
-        if (at[longest] == 1) return beside_corner(at);
+        if (moved == at.size() && at[longest] > 1) return inner_rank(cell);
+        if (at[longest] == 1) return rank_beside_corner(at);
         return next_on_line(cells_[cell - 2 * stride_[longest]], cells_[cell - stride_[longest]]);
     }
 
     /// Returns the only unplaced neighbor of the cell that is one step back on all axes.
-    [[nodiscard]] std::uint32_t inside(std::uint32_t cell) const {
+    [[nodiscard]] std::uint32_t inner_rank(std::uint32_t cell) const {
         const std::uint32_t from = cell - across_;
         std::uint32_t found = no_index;
         for (const Rank w : graph_.of(cells_[from])) {
@@ -183,7 +183,7 @@ class BoxGrowth {
     }
 
     /// Returns the neighbor of the corner that differs by one step exactly on the axes with at[i] = 1.
-    [[nodiscard]] std::uint32_t beside_corner(const std::vector<std::uint32_t>& at) const {
+    [[nodiscard]] std::uint32_t rank_beside_corner(const std::vector<std::uint32_t>& at) const {
         const std::uint32_t closed = graph_.degree(corner_) + 1;
         std::uint64_t shared = closed;  // neighbors shared with the corner
         std::uint64_t theirs = closed;
@@ -259,10 +259,10 @@ std::optional<GridPattern> propose_box(const Adjacency& graph, std::uint32_t cor
     pattern.shape = StencilShape::box;
     std::vector<std::uint32_t> cells(1, 0);
     if (grid.size() > 1) {
-        BoxGrowth growth(grid, corner);
+        BoxBuilder growth(grid, corner);
         if (!growth.find_lines()) return std::nullopt;
         pattern.axes = growth.axes();
-        cells = growth.fill();
+        cells = growth.fill_cells();
         if (cells.empty()) return std::nullopt;
     }
     if (twins > 1) pattern.axes.push_back({twins, twins == 2 ? AxisKind::path : AxisKind::clique});

@@ -10,7 +10,7 @@ namespace topoloom {
 namespace {
 
 /// Returns the edges of a rank, sorted by decreasing bytes.
-std::vector<Edge> by_bytes(const CommGraph& graph, Rank u) {
+std::vector<Edge> sort_by_bytes(const CommGraph& graph, Rank u) {
     std::vector<Edge> edges;
     for (const Edge edge : graph.sends(u)) edges.push_back(edge);
     std::stable_sort(edges.begin(), edges.end(),
@@ -20,8 +20,8 @@ std::vector<Edge> by_bytes(const CommGraph& graph, Rank u) {
 
 /// Whether every rank exchanges at least `heavy` bytes with exactly the `size` - 1 others of its group.
 /// Sets the group of every rank. Stops at the first rank that does not fit. O(edges * log degree).
-bool find_group_of(const CommGraph& graph, std::int64_t heavy, std::size_t size,
-                   std::vector<std::vector<Rank>>& groups) {
+bool split_into_groups(const CommGraph& graph, std::int64_t heavy, std::size_t size,
+                       std::vector<std::vector<Rank>>& groups) {
     std::vector<std::uint32_t> group_of(graph.rank_count(), no_index);
     groups.clear();
     for (const Rank u : ids<Rank>(graph.rank_count())) {
@@ -54,7 +54,7 @@ bool find_group_of(const CommGraph& graph, std::int64_t heavy, std::size_t size,
 
 std::optional<GridPattern> find_groups(const CommGraph& symmetric) {
     const std::size_t n = symmetric.rank_count();
-    const std::vector<Edge> edges = by_bytes(symmetric, Rank{0});
+    const std::vector<Edge> edges = sort_by_bytes(symmetric, Rank{0});
     constexpr int max_tries = 4;
     int tries = 0;
     for (std::size_t k = 1; k <= edges.size() && tries < max_tries; ++k) {
@@ -66,7 +66,7 @@ std::optional<GridPattern> find_groups(const CommGraph& symmetric) {
         const std::int64_t limit = k < edges.size() ? heavy - (heavy - light) / 2 : 1;
         ++tries;
         std::vector<std::vector<Rank>> groups;
-        if (!find_group_of(symmetric, limit, k + 1, groups)) continue;
+        if (!split_into_groups(symmetric, limit, k + 1, groups)) continue;
         GridPattern pattern;
         const auto size = static_cast<std::uint32_t>(k + 1);
         pattern.axes = {{static_cast<std::uint32_t>(groups.size()), AxisKind::apart},

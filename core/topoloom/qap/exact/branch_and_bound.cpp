@@ -17,7 +17,7 @@ namespace topoloom::qap {
 
 namespace {
 
-double costs_bytes(std::size_t ranks, std::size_t slots) {
+double cost_memory(std::size_t ranks, std::size_t slots) {
     return 2 * std::pow(static_cast<double>(ranks) * static_cast<double>(slots), 2);
 }
 
@@ -31,9 +31,9 @@ class ParallelSearch {
         : context_(context), best_(std::move(start)), meter_(meter), threads_(threads) {}
 
     ExactResult run() {
-        divide();
+        divide_into_subtrees();
         std::size_t next = 0;
-        while (next < subtrees_.size()) next = advance(next);
+        while (next < subtrees_.size()) next = search_from(next);
         return {best_.position_of_rank, best_.value, std::min(best_.value, open_), nodes_};
     }
 
@@ -47,11 +47,11 @@ class ParallelSearch {
     };
 
     /// Divides the root into enough subtrees for all threads, if memory permits.
-    void divide() {
+    void divide_into_subtrees() {
         constexpr std::size_t enough = 64;
         constexpr double max_bytes = 1e9;
         subtrees_.push_back(context_.root());
-        const double bytes = costs_bytes(subtrees_.front().ranks.size(), context_.problem.slots);
+        const double bytes = cost_memory(subtrees_.front().ranks.size(), context_.problem.slots);
         while (!subtrees_.empty() && subtrees_.size() < enough && subtrees_.front().ranks.size() > 1 &&
                static_cast<double>(subtrees_.size() * context_.problem.slots) * bytes < max_bytes) {
             std::vector<PartialPlacement> deeper;
@@ -61,30 +61,30 @@ class ParallelSearch {
                     deeper.push_back(PlacementSearch::follow(partial, branch));
             }
             subtrees_ = std::move(deeper);
-            count({search.best(), search.open(), search.nodes(), 0, 0});
+            add_outcome({search.best(), search.open(), search.nodes(), 0, 0});
         }
         std::ranges::stable_sort(subtrees_, {}, [](const PartialPlacement& p) { return p.costs.bound(); });
     }
 
     /// Searches from subtree `next` on. Returns the first subtree that must be searched again.
-    std::size_t advance(std::size_t next) {
+    std::size_t search_from(std::size_t next) {
         outcomes_.assign(subtrees_.size(), std::nullopt);
         last_ = subtrees_.size() - 1;
         stopped_ = !meter_.poll();
         const Budget rest = meter_.remaining();
         parallel_for(subtrees_.size() - next, threads_,
-                     [&](std::size_t k, int worker) { search(next + k, worker, rest); });
+                     [&](std::size_t k, int worker) { search_subtree(next + k, worker, rest); });
         std::size_t i = next;
         for (; i <= last_ && outcomes_[i]; ++i) {
             const std::uint64_t left = meter_.remaining().work;
             if (outcomes_[i]->work > left && outcomes_[i]->max_work > left) return i;
-            count(*outcomes_[i]);
+            add_outcome(*outcomes_[i]);
             meter_.spend(outcomes_[i]->work);
         }
         if (meter_.poll()) return i;
         for (; i < subtrees_.size(); ++i) {
             if (outcomes_[i] && meter_.remaining().work > 0) {  // stopped by the time limit or the caller
-                count(*outcomes_[i]);
+                add_outcome(*outcomes_[i]);
             } else {
                 open_ = std::min(open_, context_.scale.up(subtrees_[i].costs.bound()));
             }
@@ -92,7 +92,7 @@ class ParallelSearch {
         return i;
     }
 
-    void search(std::size_t i, int worker, const Budget& rest) {
+    void search_subtree(std::size_t i, int worker, const Budget& rest) {
         std::uint64_t left = rest.work;
         {
             const std::lock_guard hold(lock_);
@@ -115,7 +115,7 @@ class ParallelSearch {
         if (search.best().value < best_.value) last_ = std::min<std::size_t>(last_, i);
     }
 
-    void count(const Outcome& outcome) {
+    void add_outcome(const Outcome& outcome) {
         if (outcome.best.value < best_.value) best_ = outcome.best;
         open_ = std::min(open_, outcome.open);
         nodes_ += outcome.nodes;
@@ -152,7 +152,7 @@ ExactResult branch_and_bound(const QuadraticAssignment& problem, std::span<const
 }
 
 double branch_and_bound_bytes(std::size_t ranks, std::size_t slots) {
-    return costs_bytes(ranks, slots) * (1 + static_cast<double>(ranks) / 4);
+    return cost_memory(ranks, slots) * (1 + static_cast<double>(ranks) / 4);
 }
 
 }  // namespace topoloom::qap

@@ -76,10 +76,10 @@ class PlacementSearch {
 
     void rule_out(DualAscent& costs) const;
     /// Branches over the rank or slot with the fewest remaining choices.
-    std::vector<Branch> branches(PartialPlacement& partial) const;
+    std::vector<Branch> list_branches(PartialPlacement& partial) const;
     /// Marks the first of each class of equivalent free slots; returns false if none are equivalent.
     bool mark_representatives(const PartialPlacement& partial, std::vector<char>& only) const;
-    void leave_open(std::int64_t bound) { open_ = std::min(open_, context_.scale.up(bound)); }
+    void record_open_bound(std::int64_t bound) { open_ = std::min(open_, context_.scale.up(bound)); }
 
     /// Completes a placement: assigns the last rank with partners to its best slot, and ranks without
     /// partners to the remaining slots.

@@ -17,7 +17,7 @@ class SlotSymmetry::Search {
           image_(slots_, Position::none),
           taken_(slots_, 0) {}
 
-    [[nodiscard]] bool map(Position from, Position to) {
+    [[nodiscard]] bool try_map(Position from, Position to) {
         if (image_[from.value] != Position::none || taken_[to.value]) return false;
         if (distance(from, from) != distance(to, to)) return false;
         for (const Position other : mapped_) {
@@ -38,7 +38,7 @@ class SlotSymmetry::Search {
         for (const Position to : ids<Position>(slots_)) {
             if (tries_ == 0) break;
             --tries_;
-            if (!map(from, to)) continue;
+            if (!try_map(from, to)) continue;
             if (complete()) return true;
             mapped_.pop_back();
             taken_[to.value] = 0;
@@ -77,8 +77,8 @@ std::vector<Position> SlotSymmetry::orbits(std::span<const Position> fixed) cons
             const std::uint32_t lent = std::min(tries, tries_of_search);
             Search search(*this, lent);
             bool possible = true;
-            for (const Position slot : fixed) possible = possible && search.map(slot, slot);
-            const bool found = possible && search.map(from, to) && search.complete();
+            for (const Position slot : fixed) possible = possible && search.try_map(slot, slot);
+            const bool found = possible && search.try_map(from, to) && search.complete();
             tries -= lent - search.tries_left();
             if (!found) continue;
             for (const Position slot : ids<Position>(slots_)) {
