@@ -25,7 +25,7 @@ class DelayLines {
     [[nodiscard]] Thing* at(std::uint64_t cycle) { return things_.data() + (cycle & (places_ - 1)) * lines_; }
     /// Calls visit(item) for every item on a line.
     template <class Visit>
-    void each(std::size_t line, const Visit& visit) const {
+    void for_each(std::size_t line, const Visit& visit) const {
         for (std::size_t place = 0; place < places_; ++place)
             if (const Thing& thing = things_[place * lines_ + line]; !(thing == Thing{})) visit(thing);
     }

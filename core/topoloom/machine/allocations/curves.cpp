@@ -83,7 +83,7 @@ class CurveKeys {
     }
 
     /// Returns the points sorted by key; points with equal keys stay in order.
-    [[nodiscard]] std::vector<std::uint32_t> sorted() const {
+    [[nodiscard]] std::vector<std::uint32_t> sort_points() const {
         std::vector<std::uint32_t> order(keys_.size() / words_);
         std::iota(order.begin(), order.end(), 0U);
         const auto key = [&](std::uint32_t i) { return std::span(keys_).subspan(i * words_, words_); };
@@ -142,7 +142,7 @@ std::vector<std::uint32_t> curve_order(Curve curve, const Allocation& allocation
     for (const std::uint32_t i : nodes) keys.add(machine.coordinates(allocation.nodes()[i]));
     std::vector<std::uint32_t> number(nodes.size());  // position of each node on the curve
     std::uint32_t next = 0;
-    for (const std::uint32_t i : keys.sorted()) number[nodes[i]] = next++;
+    for (const std::uint32_t i : keys.sort_points()) number[nodes[i]] = next++;
     std::vector<std::uint32_t> order(allocation.slot_count());
     std::iota(order.begin(), order.end(), 0U);
     std::ranges::stable_sort(
@@ -153,7 +153,7 @@ std::vector<std::uint32_t> curve_order(Curve curve, const Allocation& allocation
 std::vector<std::uint32_t> curve_order(Curve curve, std::span<const std::uint32_t> extents) {
     CurveKeys keys(curve, extents);
     for_each_cell(extents, [&](const Extents& at) { keys.add(at); });
-    return keys.sorted();
+    return keys.sort_points();
 }
 
 }  // namespace topoloom

@@ -27,7 +27,7 @@ std::pair<TextPiece, std::optional<TextPiece>> cut_at(const TextPiece& text, std
 
 }  // namespace
 
-std::string shown(std::string_view text) {
+std::string abbreviate(std::string_view text) {
     std::string line(text.substr(0, text.size() <= 80 ? text.size() : 77));
     for (char& c : line) {
         if (c < ' ' || c > '~') c = '?';
@@ -52,7 +52,7 @@ Section read_section(const TextPiece& text) {
             };
             const bool repeats = key.text() == "route" || key.text() == "table";
             if (!repeats && std::any_of(section.options.begin(), section.options.end(), same)) {
-                key.reject("'", shown(key.text()), "' is given twice;");
+                key.reject("'", abbreviate(key.text()), "' is given twice;");
             }
             section.options.emplace_back(key, *value);
         } else {
@@ -64,7 +64,7 @@ Section read_section(const TextPiece& text) {
 
 void reject_option(const Section& section, const TextPiece& key, const std::vector<std::string>& known) {
     key.reject(unknown_name_message(std::string("option of ") + std::string(section.name.text()),
-                                    shown(key.text()), known),
+                                    abbreviate(key.text()), known),
                ";");
 }
 

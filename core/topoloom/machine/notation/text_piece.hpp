@@ -18,7 +18,7 @@
 namespace topoloom {
 
 /// Returns the text as one line of at most 80 printable characters.
-[[nodiscard]] std::string shown(std::string_view text);
+[[nodiscard]] std::string abbreviate(std::string_view text);
 
 /// A part of machine text with its column, for error messages.
 class TextPiece {
@@ -33,7 +33,7 @@ class TextPiece {
     /// Throws Error with this message and the column.
     template <class... Parts>
     [[noreturn]] void reject(const Parts&... parts) const {
-        fail("cannot read machine '", shown(whole_), "': ", parts..., " at column ",
+        fail("cannot read machine '", abbreviate(whole_), "': ", parts..., " at column ",
              part_.data() - whole_.data() + 1);
     }
     /// Returns make(), and prefixes its errors with the machine text.
@@ -42,7 +42,7 @@ class TextPiece {
         try {
             return make();
         } catch (const Error& error) {
-            fail("machine '", shown(whole_), "': ", error.what());
+            fail("machine '", abbreviate(whole_), "': ", error.what());
         }
     }
     [[nodiscard]] TextPiece sub(std::string_view part) const { return {whole_, part}; }

@@ -25,8 +25,8 @@ IntactTopology read_topology(const Section& network) {
         }
         names.emplace_back(form->name);
     }
-    fail(unknown_name_message("topology", shown(name), names), " (in machine '", shown(network.name.whole()),
-         "')");
+    fail(unknown_name_message("topology", abbreviate(name), names), " (in machine '",
+         abbreviate(network.name.whole()), "')");
 }
 
 /// Throws Error for a word after a plus sign that is not the name of a section. Plus signs as in graph:4+2
@@ -39,7 +39,7 @@ void reject_unknown_parts(const TextPiece& part) {
         const bool is_letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
         if (!is_letter && first != ' ') continue;
         part.sub(text.substr(at))
-            .reject("'", shown(word),
+            .reject("'", abbreviate(word),
                     "' is not expected: a machine's text is a network, then "
                     "+down:FAILED, then +node:SLOTS, as in torus:4x4+down:3+node:2;");
     }

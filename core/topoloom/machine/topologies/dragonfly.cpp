@@ -100,7 +100,7 @@ void Dragonfly::locate_ports() {
         const Near here = one_hop | (Near{1} << (number % links_per_word));
         every_link_[word] |= here;
         for (std::uint32_t first = 0; first < port_stride_; ++first) {
-            const Place& exit = place_of_port_[first + number * port_stride_];
+            const GroupPlace& exit = place_of_port_[first + number * port_stride_];
             for (std::uint32_t router = 0; router < routers_per_group(); ++router) {
                 const std::uint32_t away = local_hops(exit, routers_[router].place);
                 Near& seen = near_[first * near_stride_ + std::size_t{router} * words_ + word];
@@ -150,7 +150,7 @@ LinkEnds Dragonfly::ends(Link link) const {
     if (kind < 2) {
         const std::uint32_t neighbors = (kind == 0 ? spec_.columns : spec_.rows) - 1;
         const std::uint32_t from = place / neighbors;
-        const Place& at = routers_[from].place;
+        const GroupPlace& at = routers_[from].place;
         const std::uint32_t other = skip(place % neighbors, kind == 0 ? at.column : at.row);
         return kind == 0 ? LinkEnds{from, from - at.column + other}
                          : LinkEnds{from, from - at.row * spec_.columns + other * spec_.columns};

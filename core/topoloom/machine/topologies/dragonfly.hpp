@@ -117,14 +117,14 @@ class Dragonfly {
 
    private:
     /// The position of a router in its group.
-    struct Place {
+    struct GroupPlace {
         std::uint32_t number;
         std::uint32_t row;
         std::uint32_t column;
     };
     struct Router {
         std::uint32_t group;
-        Place place;
+        GroupPlace place;
     };
     /// A bit set of the links between two groups, relative to a router. Bits in the lower half are links at
     /// the router; bits in the upper half are links at most one hop away. More than 32 links need several
@@ -133,7 +133,7 @@ class Dragonfly {
     static constexpr std::uint32_t links_per_word = 32;
 
     [[nodiscard]] std::uint32_t routers_per_group() const { return spec_.rows * spec_.columns; }
-    [[nodiscard]] static std::uint32_t local_hops(const Place& a, const Place& b) {
+    [[nodiscard]] static std::uint32_t local_hops(const GroupPlace& a, const GroupPlace& b) {
         return (a.row == b.row ? 0U : 1U) + (a.column == b.column ? 0U : 1U);
     }
     /// The first port of group `from` to group `to`, computed without unpredictable branches: x ^ mirrored_
@@ -143,7 +143,7 @@ class Dragonfly {
         return (to ^ mirrored_) + (from & mirrored_) + (beyond_ & beyond);
     }
     /// The links at ports port, port + port_stride_, ... of the router's group, relative to the router.
-    [[nodiscard]] const Near* links_near(const Place& place, std::uint32_t port) const {
+    [[nodiscard]] const Near* links_near(const GroupPlace& place, std::uint32_t port) const {
         return near_.data() + std::size_t{port} * near_stride_ + std::size_t{place.number} * words_;
     }
 
@@ -201,8 +201,8 @@ class Dragonfly {
     // Inlined, since calls would dominate such short routes: visitors would have to store their sums in
     // memory.
     template <class Visit>
-    [[gnu::always_inline]] void local_route(std::uint32_t group, const Place& a, const Place& b, double share,
-                                            const Visit& visit) const {
+    [[gnu::always_inline]] void local_route(std::uint32_t group, const GroupPlace& a, const GroupPlace& b,
+                                            double share, const Visit& visit) const {
         const std::uint32_t first = group * routers_per_group();
         if (a.column != b.column) {
             const std::uint32_t column = b.column - (b.column > a.column ? 1 : 0);
@@ -217,8 +217,9 @@ class Dragonfly {
     /// Visits the route from `a` over link `number` to another group. Returns the place at the end of that
     /// link.
     template <class Visit>
-    [[gnu::always_inline]] const Place& cross(const Router& a, std::uint32_t to_group, std::uint32_t number,
-                                              double share, const Visit& visit) const {
+    [[gnu::always_inline]] const GroupPlace& route_to_group(const Router& a, std::uint32_t to_group,
+                                                            std::uint32_t number, double share,
+                                                            const Visit& visit) const {
         local_route(a.group, a.place, place_of_port_[port(a.group, to_group) + number * port_stride_], share,
                     visit);
         visit(Link{global_link(a.group, to_group, number)}, share);
@@ -237,7 +238,7 @@ class Dragonfly {
         for_each_best_link(
             links_near(a.place, port(a.group, b.group)), links_near(b.place, port(b.group, a.group)), share,
             [&](std::uint32_t number, double part) {
-                local_route(b.group, cross(a, b.group, number, part, visit), b.place, part, visit);
+                local_route(b.group, route_to_group(a, b.group, number, part, visit), b.place, part, visit);
             });
     }
     template <class Visit>
@@ -248,7 +249,7 @@ class Dragonfly {
             if (via == a.group || via == b.group) continue;
             for_each_best_link(links_near(a.place, port(a.group, via)), every_link_.data(), part_of_group,
                                [&](std::uint32_t number, double part) {
-                                   const Place& entry = cross(a, via, number, part, visit);
+                                   const GroupPlace& entry = route_to_group(a, via, number, part, visit);
                                    minimal_route({via, entry}, b, part, visit);
                                });
         }
@@ -283,11 +284,11 @@ class Dragonfly {
     std::size_t link_count_ = 0;
     Divisor nodes_per_router_;
     std::vector<Router> routers_;
-    std::vector<Place> place_of_port_;  // identical in every group
-    std::uint32_t words_ = 0;           // words of a Near set
-    std::size_t near_stride_ = 0;       // words for all routers of a group
-    std::vector<Near> near_;            // [port * near_stride_ + router * words_ + w]
-    std::vector<Near> every_link_;      // set of all links, as if all were at one router
+    std::vector<GroupPlace> place_of_port_;  // identical in every group
+    std::uint32_t words_ = 0;                // words of a Near set
+    std::size_t near_stride_ = 0;            // words for all routers of a group
+    std::vector<Near> near_;                 // [port * near_stride_ + router * words_ + w]
+    std::vector<Near> every_link_;           // set of all links, as if all were at one router
     HopTable geometry_;
 };
 

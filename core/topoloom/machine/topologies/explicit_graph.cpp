@@ -37,7 +37,7 @@ ExplicitGraph::ExplicitGraph(ExplicitGraphSpec spec) : spec_(std::move(spec)) {
     const std::uint64_t rows = spec_.nodes - std::min<std::uint64_t>(spec_.nodes, spec_.links.size() / 2);
     HopTable::require_memory(rows, rows, spec_.nodes);
     sort_links();
-    add_given_routes();
+    add_listed_routes();
     require_connected();
     find_shortest_routes();
     add_tables();
@@ -106,7 +106,7 @@ void ExplicitGraph::find_shortest_routes() {
     shortest_.add_exceptions(std::move(exceptions));
 }
 
-void ExplicitGraph::add_given_routes() {
+void ExplicitGraph::add_listed_routes() {
     for (const auto& stops : spec_.routes) {
         if (stops.size() < 2 || stops.front() >= spec_.nodes || stops.back() >= spec_.nodes ||
             stops.front() == stops.back()) {
@@ -207,7 +207,7 @@ Link ExplicitGraph::link_between(std::uint32_t from, std::uint32_t to) const {
     return Link{static_cast<std::size_t>(at - spec_.links.begin())};
 }
 
-const std::vector<Link>* ExplicitGraph::given_route(std::uint32_t a, std::uint32_t b) const {
+const std::vector<Link>* ExplicitGraph::find_listed_route(std::uint32_t a, std::uint32_t b) const {
     const auto at = std::lower_bound(given_.begin(), given_.end(), Pair{a, b},
                                      [](const auto& entry, const Pair& pair) { return entry.first < pair; });
     return at != given_.end() && at->first == Pair{a, b} ? &at->second : nullptr;

@@ -76,7 +76,7 @@ class ExplicitGraph {
             }
             return;
         }
-        if (const auto* given = given_route(a.value, b.value)) {
+        if (const auto* given = find_listed_route(a.value, b.value)) {
             for (const Link link : *given) visit(link, 1.0);
             return;
         }
@@ -107,7 +107,7 @@ class ExplicitGraph {
 
     void sort_links();
     void require_connected() const;
-    void add_given_routes();
+    void add_listed_routes();
     void find_shortest_routes();
     void add_tables();
     /// Computes the hops to `target` along the forwarding tables, from each vertex on a route to it. Throws
@@ -115,7 +115,7 @@ class ExplicitGraph {
     void follow_tables(std::uint32_t target, std::vector<std::uint16_t>& hops) const;
     [[nodiscard]] bool has_link(std::uint32_t from, std::uint32_t to) const;
     [[nodiscard]] Link link_between(std::uint32_t from, std::uint32_t to) const;
-    [[nodiscard]] const std::vector<Link>* given_route(std::uint32_t a, std::uint32_t b) const;
+    [[nodiscard]] const std::vector<Link>* find_listed_route(std::uint32_t a, std::uint32_t b) const;
 
     ExplicitGraphSpec spec_;            // links sorted by (from, to): a link's id is its position
     std::vector<std::uint32_t> first_;  // [v]: first outgoing link of v

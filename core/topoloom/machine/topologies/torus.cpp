@@ -56,7 +56,7 @@ BasicTorus<Width>::BasicTorus(TorusSpec spec) : spec_(std::move(spec)) {
     }
     lines_.resize(axes);
     for (std::uint32_t axis = 0; axis < axes; ++axis) {
-        Lines& lines = lines_[axis];
+        AxisLinks& lines = lines_[axis];
         const std::uint32_t size = spec_.size[axis];
         lines.ring = spec_.wrap[axis] ? static_cast<std::int32_t>(size) : 0;
         lines.length = size == 1 ? 0 : spec_.wrap[axis] ? size : size - 1;
@@ -119,7 +119,7 @@ template <std::size_t Width>
 auto BasicTorus<Width>::locate_link(Link link) const -> LinkPlace {
     std::uint32_t axis = axis_count() - 1;
     while (link.value < lines_[axis].first[0]) --axis;
-    const Lines& lines = lines_[axis];
+    const AxisLinks& lines = lines_[axis];
     const std::uint32_t sign = link.value >= lines.first[1] ? 1 : 0;
     std::size_t rest = link.value - lines.first[sign];
     LinkPlace place{axis, sign, {}};

@@ -153,7 +153,7 @@ class BasicTorus {
         Point lower;  // the end with the lower position; for the link that closes a ring, the last position
     };
     /// The links along one axis, line by line.
-    struct Lines {
+    struct AxisLinks {
         std::array<std::size_t, 2> first{};       // id of the first link of each sign
         std::uint32_t length = 0;                 // links of a line or ring, in one direction
         std::int32_t ring = 0;                    // routers on a ring; 0: a line with two ends
@@ -175,7 +175,7 @@ class BasicTorus {
     [[nodiscard]] LinkPlace locate_link(Link link) const;
     /// The index of the + link from `at` among the links of the same axis and sign. On rings it is the router
     /// number.
-    [[nodiscard]] std::size_t index_among_links(const Lines& lines, const Point& at) const {
+    [[nodiscard]] std::size_t index_among_links(const AxisLinks& lines, const Point& at) const {
         std::size_t place = 0;
         for (std::uint32_t d = 0; d < axis_count(); ++d)
             place += static_cast<std::size_t>(at.at[d]) * lines.step[d];
@@ -185,16 +185,16 @@ class BasicTorus {
         const std::int32_t apart = x < y ? y - x : x - y;
         return static_cast<std::uint32_t>(std::min(apart, static_cast<std::int32_t>(ring_.at[axis]) - apart));
     }
-    [[nodiscard]] static std::int32_t position(const Lines& lines, std::uint32_t router) {
+    [[nodiscard]] static std::int32_t position(const AxisLinks& lines, std::uint32_t router) {
         return static_cast<std::int32_t>(lines.size.remainder(lines.stride.quotient(router)));
     }
     /// The number of links before the router's link that would exist if all lines were rings, but do not.
-    [[nodiscard]] static std::size_t count_missing_links(const Lines& lines, std::uint32_t router) {
+    [[nodiscard]] static std::size_t count_missing_links(const AxisLinks& lines, std::uint32_t router) {
         if (lines.gap == 0) return 0;
         return std::size_t{lines.size.quotient(lines.stride.quotient(router))} * lines.gap;
     }
     /// The route from position x to a different position y.
-    [[nodiscard]] AxisRoute route_along(const Lines& lines, std::int32_t x, std::int32_t y) const {
+    [[nodiscard]] AxisRoute route_along(const AxisLinks& lines, std::int32_t x, std::int32_t y) const {
         // May be negative on a line.
         const std::int32_t up = y - x + (y < x ? lines.ring : 0);
         const std::int32_t down = lines.ring - up;
@@ -207,9 +207,9 @@ class BasicTorus {
     TorusSpec spec_;
     Divisor nodes_per_router_;
     std::uint32_t router_count_ = 1;
-    std::int32_t minus_to_ = -1;  // messages half-way around to this position use -
-    Point ring_{};                // extent of a ring; for a line, larger than any distance
-    std::vector<Lines> lines_;    // by axis
+    std::int32_t minus_to_ = -1;    // messages half-way around to this position use -
+    Point ring_{};                  // extent of a ring; for a line, larger than any distance
+    std::vector<AxisLinks> lines_;  // by axis
     std::size_t link_count_ = 0;
 };
 
@@ -223,7 +223,7 @@ void BasicTorus<Width>::route(Node a, Node b, const Visit& visit) const {
     const std::uint32_t end = vertex(b);
     std::uint32_t at = start;
     for (const std::uint32_t axis : spec_.order) {
-        const Lines& lines = lines_[axis];
+        const AxisLinks& lines = lines_[axis];
         const auto size = static_cast<std::int32_t>(lines.size.value());
         const std::int32_t x = position(lines, start);
         const std::int32_t y = position(lines, end);

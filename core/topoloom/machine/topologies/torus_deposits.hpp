@@ -46,7 +46,7 @@ class BasicTorus<Width>::Deposits {
             const std::int32_t x = at.at[axis];
             const std::int32_t y = to_.at[axis];
             if (x == y) continue;
-            const Lines& lines = torus_.lines_[axis];
+            const AxisLinks& lines = torus_.lines_[axis];
             const std::size_t step = lines.step[axis];
             const std::size_t line = torus_.index_among_links(lines, at) - static_cast<std::size_t>(x) * step;
             const AxisRoute route = torus_.route_along(lines, x, y);
@@ -62,7 +62,7 @@ class BasicTorus<Width>::Deposits {
         }
     }
     /// Adds to `length` links from position `start` on, in the line whose first link is `first`.
-    void add_run(const Lines& lines, std::size_t step, std::size_t first, std::uint32_t start,
+    void add_run(const AxisLinks& lines, std::size_t step, std::size_t first, std::uint32_t start,
                  std::uint32_t length, double amount) {
         const std::uint32_t end = start + length;
         add_(first + start * step, amount);

@@ -70,7 +70,7 @@ class LinkRuns {
         std::map<std::pair<double, double>, std::uint32_t> known;
         const std::vector<LinkRun> links = network.bandwidth_runs();
         for (std::size_t i = 0; i < links.size(); ++i) {
-            const LinkRate rate{links[i].bandwidth.value, ways(i, links[i])};
+            const LinkRate rate{links[i].bandwidth.value, count_parallel_links(i, links[i])};
             const auto [entry, is_new] =
                 known.try_emplace({rate.bandwidth, rate.ways}, static_cast<std::uint32_t>(rates_.size()));
             if (is_new) rates_.push_back(rate);
@@ -104,7 +104,7 @@ class LinkRuns {
 
     /// Number of level-j links over which a fat tree spreads a message, which are the links above one
     /// subtree.
-    [[nodiscard]] double ways(std::size_t j, const LinkRun& links) const {
+    [[nodiscard]] double count_parallel_links(std::size_t j, const LinkRun& links) const {
         if constexpr (may_spread) {
             if (network_.spec().routing != FatTreeRouting::random) return 1;
             std::size_t subtrees = network_.node_count();

@@ -49,7 +49,7 @@ PhaseTime::PhaseTime(const Machine& machine, const CommGraph& graph, std::span<c
     for (const Slot slot : slot_of_rank) node_.push_back(machine.node(slot));
     list_messages(graph);
     for (const Rank u : ids<Rank>(graph.rank_count())) {
-        for (const End& end : of(u)) {
+        for (const End& end : ends_of(u)) {
             if (end.sent) add(u, end);
         }
         update_times(u);
@@ -73,11 +73,11 @@ double PhaseTime::time(const BottleneckTimes& bottleneck) const {
 }
 
 void PhaseTime::set_slots(Rank u, Slot for_u, Rank v, Slot for_v) {
-    each(u, v, [&](Rank rank, const End& end) { remove(rank, end); });
+    for_each_end(u, v, [&](Rank rank, const End& end) { remove(rank, end); });
     node_[u.value] = machine_.node(for_u);
     if (v != Rank::none) node_[v.value] = machine_.node(for_v);
-    each(u, v, [&](Rank rank, const End& end) { add(rank, end); });
-    each(u, v, [&](Rank, const End& end) {
+    for_each_end(u, v, [&](Rank rank, const End& end) { add(rank, end); });
+    for_each_end(u, v, [&](Rank, const End& end) {
         if (!end.sent) update_times(end.peer);
     });
     update_times(u);

@@ -73,14 +73,14 @@ class PhaseTime {
     };
 
     void list_messages(const CommGraph& graph);
-    [[nodiscard]] std::span<const End> of(Rank u) const {
+    [[nodiscard]] std::span<const End> ends_of(Rank u) const {
         return std::span(ends_).subspan(first_[u.value], first_[u.value + 1] - first_[u.value]);
     }
     template <class Use>
-    void each(Rank u, Rank v, const Use& use) const {
-        for (const End& end : of(u)) use(u, end);
+    void for_each_end(Rank u, Rank v, const Use& use) const {
+        for (const End& end : ends_of(u)) use(u, end);
         if (v == Rank::none) return;
-        for (const End& end : of(v)) {
+        for (const End& end : ends_of(v)) {
             if (end.peer != u) use(v, end);
         }
     }

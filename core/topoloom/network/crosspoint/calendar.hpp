@@ -45,7 +45,7 @@ class Calendar {
         is_used_[day / word] &= ~(std::uint64_t{1} << (day % word));
     }
     template <class Visit>
-    void each(const Visit& visit) const {
+    void for_each(const Visit& visit) const {
         for (const std::vector<Event>& day : days_)
             for (const Event& event : day) visit(event);
     }

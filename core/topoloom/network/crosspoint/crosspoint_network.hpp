@@ -85,7 +85,7 @@ class CrosspointNetwork final : public PacketNetwork {
         std::uint32_t first = no_index, last = no_index;
     };
     /// The queue of a lane at an input.
-    struct Line {
+    struct InputLine {
         std::uint32_t first = no_index, last = no_index;
         std::uint64_t taken_until = 0;  // until when the input sends, in parts of a cycle
         std::uint64_t begun = never;    // cycle in which copies of the first packet began to leave
@@ -167,7 +167,7 @@ class CrosspointNetwork final : public PacketNetwork {
     [[nodiscard]] std::uint32_t queue_index(const StoredPacket& stored, std::uint32_t router) const {
         return source_index(stored.source, router) * ports_[router].lanes + stored.lane;
     }
-    [[nodiscard]] Line& line_of(const StoredPacket& stored) {
+    [[nodiscard]] InputLine& line_of(const StoredPacket& stored) {
         const std::uint32_t router = router_of(stored.source);
         return lines_[ports_[router].first_line + queue_index(stored, router)];
     }
@@ -223,7 +223,7 @@ class CrosspointNetwork final : public PacketNetwork {
         return sum;
     }
     /// Flits queued for a channel, plus the longest packet's flits per outstanding credit behind it.
-    [[nodiscard]] std::uint32_t queued(ChannelId channel) const {
+    [[nodiscard]] std::uint32_t queued_flits(ChannelId channel) const {
         const Channel& one = fabric_.channel(channel);
         const std::uint32_t here = one.is_entry() ? 0 : sinks_[one.output].waiting;
         return here + (one.is_exit() ? 0 : (vcs_ * room_ - credits_on(channel)) * longest_packet_);
@@ -262,7 +262,7 @@ class CrosspointNetwork final : public PacketNetwork {
     std::vector<Sink> sinks_;
     std::vector<std::uint32_t> router_of_unit_;
     std::vector<Queue> queues_;
-    std::vector<Line> lines_;            // [router][input][lane]
+    std::vector<InputLine> lines_;       // [router][input][lane]
     std::vector<std::uint64_t> filled_;  // a bit per queue that has packets, grouped by sink
     std::vector<Copy> copies_;
     std::uint32_t unused_copy_ = no_index;
@@ -271,7 +271,7 @@ class CrosspointNetwork final : public PacketNetwork {
     std::vector<Sender> senders_;
     Rng choices_;
     Paths::Workspace path_;
-    const Queued queued_ = [this](ChannelId channel) { return queued(channel); };
+    const Queued queued_ = [this](ChannelId channel) { return queued_flits(channel); };
     Calendar<Event> calendar_;
     /// Wake-up times (cycle, node) of idle nodes. Nodes woken early appear twice.
     std::priority_queue<std::pair<std::uint64_t, std::uint32_t>,

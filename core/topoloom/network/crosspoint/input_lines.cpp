@@ -5,7 +5,7 @@
 namespace topoloom {
 
 void CrosspointNetwork::enqueue_at_input(std::uint32_t packet) {
-    Line& line = line_of(stored_[packet]);
+    InputLine& line = line_of(stored_[packet]);
     (line.first == no_index ? line.first : stored_[line.last].behind) = packet;
     line.last = packet;
 }
@@ -13,7 +13,7 @@ void CrosspointNetwork::enqueue_at_input(std::uint32_t packet) {
 /// Whether the packet is first in its queue and its input is idle, or began to send copies of the packet in
 /// this cycle.
 bool CrosspointNetwork::is_at_front(std::uint32_t packet) {
-    const Line& line = line_of(stored_[packet]);
+    const InputLine& line = line_of(stored_[packet]);
     return line.first == packet && (!is_busy(line.taken_until) || line.begun == now_);
 }
 
@@ -46,7 +46,7 @@ void CrosspointNetwork::send_all(std::uint32_t packet) {
 /// Records that an output has begun to send the packet.
 void CrosspointNetwork::record_departure(std::uint32_t packet, std::uint32_t sink) {
     const StoredPacket& stored = stored_[packet];
-    Line& line = line_of(stored);
+    InputLine& line = line_of(stored);
     line.begun = now_;
     line.taken_until = std::max(line.taken_until, sinks_[sink].taken_until);
     put(line.taken_until / ChannelTimes::cycle, EventKind::begin,

@@ -17,7 +17,7 @@ std::uint32_t CrosspointNetwork::make_packet(const PacketRequest& order, std::sp
 
 void CrosspointNetwork::end_packet(std::uint32_t packet) {
     ++ended_;
-    packets_.free(0, packet);
+    packets_.free_packet(0, packet);
 }
 
 void CrosspointNetwork::begin_packet(std::uint32_t node) {
@@ -32,7 +32,7 @@ void CrosspointNetwork::begin_packet(std::uint32_t node) {
         sender.channel = path.front().channel;
         sender.window = no_index;
         sender.place = {};
-        sender.open = paths_.steps() != nullptr ? vc_range(0, vcs_) : classed_.open_to(path.front(), 0);
+        sender.open = paths_.steps() != nullptr ? vc_range(0, vcs_) : classed_.allowed_vcs(path.front(), 0);
         return;
     }
     const std::uint32_t group = order.to.value - static_cast<std::uint32_t>(fabric_.node_count());
@@ -123,7 +123,7 @@ void CrosspointNetwork::check() const {
             is_there[copies_[copy].packet] = true;
     std::vector<std::uint32_t> seen(credits_);
     std::uint64_t alive = 0;
-    calendar_.each([&](const Event& event) {
+    calendar_.for_each([&](const Event& event) {
         if (event.what == EventKind::enter || event.what == EventKind::combined) is_there[event.whose] = true;
         if (event.what == EventKind::credit) ++seen[event.whose];
         if (event.what == EventKind::receive) ++alive;

@@ -25,7 +25,7 @@ ChannelId CrosspointNetwork::choose_channel(std::uint32_t router, Node to) {
     ChannelId best;
     std::uint32_t least = std::numeric_limits<std::uint32_t>::max(), ties = 0;
     paths_.steps()->each(router, to, [&](ChannelId next) {
-        const std::uint32_t load = queued(next);
+        const std::uint32_t load = queued_flits(next);
         if (load > least) return;
         ties = load < least ? 1 : ties + 1;
         least = load;
@@ -141,7 +141,8 @@ std::uint32_t CrosspointNetwork::choose_window(const Copy& copy, ChannelId chann
     if (stored.vertex == no_index) {
         const bool chooses = paths_.steps() != nullptr;
         return vc_with_most_credits(
-            channel, chooses ? vc_range(0, vcs_) : classed_.open_to(packets_.hop(copy.packet), stored.lane));
+            channel,
+            chooses ? vc_range(0, vcs_) : classed_.allowed_vcs(packets_.hop(copy.packet), stored.lane));
     }
     const std::uint32_t own = trees_.vertices()[stored.vertex].branches[copy.branch].window;
     if (own == no_index) return vc_with_most_credits(channel, vc_range(0, vcs_));

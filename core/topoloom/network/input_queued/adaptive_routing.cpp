@@ -37,8 +37,8 @@ void InputQueuedNetwork::choose_output(Worker& worker, std::uint32_t router, Que
     steps.each(router, order.to, [&](ChannelId next) {
         const std::uint32_t output = fabric_.channel(next).output;
         if (select_vcs_with_credits(output, free_[output] & mine) == 0) return;
-        const std::int64_t room =
-            -std::int64_t{queued(next)} - std::int64_t{worker.chosen_counts[output - first]} * order.flits;
+        const std::int64_t room = -std::int64_t{outstanding_credits(next)} -
+                                  std::int64_t{worker.chosen_counts[output - first]} * order.flits;
         if (room < most) return;
         ties = room > most ? 1 : ties + 1;
         most = room;
@@ -52,12 +52,13 @@ void InputQueuedNetwork::choose_output(Worker& worker, std::uint32_t router, Que
     }
     PacketPool::Packet& escaping = packets_[packet];
     if (escaping.mode == PacketPool::RouteMode::adaptive) {
-        packets_.replace_path(packet, paths_.escape(router, order.to, choices_[router], worker.path));
+        packets_.replace_path(packet,
+                              paths_.find_escape_path(router, order.to, choices_[router], worker.path));
         escaping.mode = PacketPool::RouteMode::may_escape;
     }
     const Hop& hop = packets_.hop(packet);
     queue.output = static_cast<std::uint16_t>(fabric_.channel(hop.channel).output - first);
-    queue.open = classed_.open_to(hop, 0);
+    queue.open = classed_.allowed_vcs(hop, 0);
 }
 
 /// Fixes the path of a packet that has allocated an escape virtual channel.

@@ -21,7 +21,7 @@ std::vector<std::uint32_t> InputQueuedNetwork::find_blocking_queues(std::uint32_
     const Channel& next = fabric_.channel(fabric_.channel_at_output(output));
     if (next.is_exit()) return {};
     VcMask coming = 0;
-    returning_.each(output, [&](std::uint8_t credit) { coming |= VcMask{1} << (credit - 1U); });
+    returning_.for_each(output, [&](std::uint8_t credit) { coming |= VcMask{1} << (credit - 1U); });
     VcMask asked = 0;
     if ((inputs_[input].waiting & bit) != 0) {
         if (select_vcs_with_credits(output, free_[output] & queue.open) != 0) return {};

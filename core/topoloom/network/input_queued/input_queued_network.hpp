@@ -168,11 +168,11 @@ class InputQueuedNetwork final : public PacketNetwork {
     [[nodiscard]] Flit& flit_at(std::uint32_t input, std::uint32_t vc, std::uint32_t place) {
         return flits_[(std::size_t{input} * vcs_ + vc) * options_.buffer + place];
     }
-    [[nodiscard]] std::uint32_t place(std::uint32_t number) const {
+    [[nodiscard]] std::uint32_t wrap_buffer_index(std::uint32_t number) const {
         return number >= options_.buffer ? number - options_.buffer : number;
     }
     /// Number of outstanding credits of a channel, in flits.
-    [[nodiscard]] std::uint32_t queued(ChannelId channel) const {
+    [[nodiscard]] std::uint32_t outstanding_credits(ChannelId channel) const {
         const std::uint32_t* const credits =
             credits_.data() + std::size_t{credit_line_[channel.value]} * vcs_;
         std::uint32_t sum = 0;
@@ -232,7 +232,7 @@ class InputQueuedNetwork final : public PacketNetwork {
     std::vector<RoundRobin> queue_turn_;   // [input]: over the virtual channels of the input
     std::vector<Rng> choices_;             // [router]: for adaptive routing and the random arbiter
     std::vector<VcMask> queues_of_;        // [output]: if queues are by output: its virtual channels
-    const Queued queued_ = [this](ChannelId channel) { return queued(channel); };
+    const Queued queued_ = [this](ChannelId channel) { return outstanding_credits(channel); };
 };
 
 }  // namespace topoloom

@@ -38,7 +38,7 @@ bool InputQueuedNetwork::begin_packet(Worker& worker, Node node) {
         sender.arrival_line = arrival_line_[entry.channel.value];
         sender.credit_line = credit_line_[entry.channel.value];
         sender.entry_router = fabric_.channel(entry.channel).to;
-        sender.open = chosen_ != 0 ? vc_range(0, vcs_) : classed_.open_to(entry, 0);
+        sender.open = chosen_ != 0 ? vc_range(0, vcs_) : classed_.allowed_vcs(entry, 0);
         if (!queues_of_.empty()) sender.open &= queues_after_next_hop(sender.packet);
     }
     const VcMask takeable = select_vcs_with_credits(sender.credit_line, sender.open);
@@ -82,7 +82,7 @@ void InputQueuedNetwork::receive(Worker& worker, Flit flit) {
     workload_.on_received(order.to, order, worker.now);
     senders_[order.to.value].next = workload_.next(order.to);
     update_due_cycle(order.to);
-    packets_.free(worker.number, flit.packet());
+    packets_.free_packet(worker.number, flit.packet());
 }
 
 std::vector<std::uint64_t> InputQueuedNetwork::lags() const {
@@ -140,12 +140,12 @@ void InputQueuedNetwork::check() const {
     for (const ChannelId id : ids<ChannelId>(fabric_.channel_count())) {
         const Channel& channel = fabric_.channel(id);
         std::uint32_t* const at = seen.data() + std::size_t{credit_line_[id.value]} * vcs_;
-        moving_.each(arrival_line_[id.value], [&](Flit flit) {
+        moving_.for_each(arrival_line_[id.value], [&](Flit flit) {
             ++at[flit.vc()];
             ++flits;
         });
         if (channel.is_exit()) continue;
-        returning_.each(credit_line_[id.value], [&](std::uint8_t credit) { ++at[credit - 1U]; });
+        returning_.for_each(credit_line_[id.value], [&](std::uint8_t credit) { ++at[credit - 1U]; });
         for (std::uint32_t vc = 0; vc < vcs_; ++vc) {
             const std::uint32_t stored = queues_[std::size_t{channel.input} * vcs_ + vc].count;
             at[vc] += stored;

@@ -255,7 +255,7 @@ void InputQueuedNetwork::register_head(std::uint32_t input, std::uint32_t vc, st
     const Hop& hop = packets_.advance(packet);
     const Channel& next = fabric_.channel(hop.channel);
     queue.output = static_cast<std::uint16_t>(next.output - fabric_.first_output(next.from));
-    queue.open = classed_.open_to(hop, vc);
+    queue.open = classed_.allowed_vcs(hop, vc);
     if (!queues_of_.empty()) queue.open &= queues_after_next_hop(packet);
 }
 
@@ -267,7 +267,7 @@ void InputQueuedNetwork::take_arrivals(std::uint32_t router, std::uint64_t now) 
         const Flit flit = std::exchange(arrived[input], Flit{});
         const std::uint32_t vc = flit.vc();
         Queue& queue = this->queue(input, vc);
-        flit_at(input, vc, place(queue.begin + queue.count)) = flit;
+        flit_at(input, vc, wrap_buffer_index(queue.begin + queue.count)) = flit;
         ++stored_[router];
         inputs_[input].filled |= VcMask{1} << vc;
         if (queue.count++ == 0 && flit.is_head()) register_head(input, vc, now);
@@ -419,7 +419,7 @@ void InputQueuedNetwork::traverse_crossbar(Worker& worker, std::uint32_t router,
     Queue& queue = this->queue(input, vc);
     const Flit flit = flit_at(input, vc, queue.begin);
     const std::uint32_t output = fabric_.first_output(router) + queue.output;
-    queue.begin = static_cast<std::uint16_t>(place(queue.begin + 1U));
+    queue.begin = static_cast<std::uint16_t>(wrap_buffer_index(queue.begin + 1U));
     --stored_[router];
     ++worker.flit_hops;
     const std::uint32_t line = output_arrivals_[output];

@@ -36,7 +36,7 @@ class NicQueues {
 
     [[nodiscard]] std::size_t rank_count() const { return node_of_.size(); }
     [[nodiscard]] Node node_of(std::uint32_t rank) const { return node_of_[rank]; }
-    [[nodiscard]] bool is_inside(std::uint32_t from, std::uint32_t to) const {
+    [[nodiscard]] bool are_on_same_node(std::uint32_t from, std::uint32_t to) const {
         return node_of_[from] == node_of_[to];
     }
     [[nodiscard]] std::span<const std::uint32_t> ranks_of(Node node) const {
@@ -47,7 +47,7 @@ class NicQueues {
     [[nodiscard]] std::uint32_t place(std::uint32_t rank) const { return place_[rank]; }
 
     /// Whether the rank can open another message.
-    [[nodiscard]] bool has_room(std::uint32_t rank) const {
+    [[nodiscard]] bool can_open_message(std::uint32_t rank) const {
         return ranks_[rank].open.size() < max_open_messages;
     }
     [[nodiscard]] std::span<const Message> open(std::uint32_t rank) const { return ranks_[rank].open; }
@@ -68,7 +68,7 @@ class NicQueues {
         std::uint32_t turn = 0;
     };
     /// The next open message of a rank, in round-robin order, that can send in this cycle, or no_index.
-    [[nodiscard]] static std::uint32_t open_at(const RankState& rank, std::uint64_t cycle);
+    [[nodiscard]] static std::uint32_t find_sendable_message(const RankState& rank, std::uint64_t cycle);
 
     std::vector<RankState> ranks_;
     std::vector<NodeState> nodes_;

@@ -43,7 +43,7 @@ OperationRun::OperationRun(const OperationGraph& graph, std::span<const Node> no
         if (one.kind == RankOperation::Kind::work) work += static_cast<double>(one.size) * nanosecond;
         if (work > max_cycles) fail(graph_.name(id), ": the work up to there is more than can be counted");
         if (one.kind == RankOperation::Kind::receive)
-            state.packets = nics_.is_inside(one.rank.value, one.peer.value)
+            state.packets = nics_.are_on_same_node(one.rank.value, one.peer.value)
                                 ? 1
                                 : format_.packets(Bytes{static_cast<std::int64_t>(one.size)});
         state.waits = graph_.waits(id);
@@ -144,7 +144,7 @@ void OperationRun::begin_operation(OperationId id, std::uint64_t cycle) {
         until += static_cast<std::uint64_t>(exact);
         return schedule(id, EventKind::ends, until);
     }
-    if (nics_.is_inside(operation.rank.value, operation.peer.value)) return send_intra_node(id, until);
+    if (nics_.are_on_same_node(operation.rank.value, operation.peer.value)) return send_intra_node(id, until);
     until += costs_.send;
     schedule(id, EventKind::can_go, until);
 }
@@ -170,7 +170,7 @@ void OperationRun::open_send(OperationId send, std::uint64_t cycle) {
 
 void OperationRun::open_messages(std::uint32_t rank, std::uint64_t cycle) {
     RankState& state = ranks_[rank];
-    for (; state.opened < state.sends.size() && nics_.has_room(rank); ++state.opened) {
+    for (; state.opened < state.sends.size() && nics_.can_open_message(rank); ++state.opened) {
         const OperationId send = state.sends[state.opened];
         nics_.add(rank, {send.value, cycle, graph_[send].size});
     }
@@ -184,7 +184,7 @@ void OperationRun::record_arrival(OperationId receive, std::uint64_t cycle) {
     const RankOperation& operation = graph_[receive];
     OperationState& state = states_[receive.value];
     if (--state.packets > 0) return;
-    const bool is_inside = nics_.is_inside(operation.rank.value, operation.peer.value);
+    const bool is_inside = nics_.are_on_same_node(operation.rank.value, operation.peer.value);
     const std::uint64_t handling = is_inside ? 0 : costs_.receive;
     const std::uint64_t there = cycle + (is_inside ? 0 : costs_.latency) + handling;
     std::uint64_t& until = processor_of(operation).busy;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t max_listed = 8;
 
 /// Returns sender, receiver and tag of a message.
-std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> ends(const RankOperation& operation) {
+std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> message_key(const RankOperation& operation) {
     const bool sends = operation.kind == RankOperation::Kind::send;
     const std::uint32_t own = operation.rank.value, peer = operation.peer.value;
     return {sends ? own : peer, sends ? peer : own, operation.tag};
@@ -59,7 +59,7 @@ OperationGraph::OperationGraph(std::size_t ranks, std::vector<RankOperation> ope
     std::vector<std::uint64_t> next(first_.begin(), first_.end() - 1);
     for (const Dependence& one : order) dependents_[next[one.before.value]++] = {one.after, one.on_start};
     match_messages();
-    require_order();
+    require_acyclic();
 }
 
 void OperationGraph::match_messages() {
@@ -72,7 +72,7 @@ void OperationGraph::match_messages() {
         (one.kind == RankOperation::Kind::send ? sends : receives).push_back(id);
     }
     const auto by_ends = [&](OperationId a, OperationId b) {
-        return ends(operations_[a.value]) < ends(operations_[b.value]);
+        return message_key(operations_[a.value]) < message_key(operations_[b.value]);
     };
     std::ranges::stable_sort(sends, by_ends);
     std::ranges::stable_sort(receives, by_ends);
@@ -92,7 +92,7 @@ void OperationGraph::match_messages() {
 }
 
 /// Removes vertices without dependences until none or only cycles remain.
-void OperationGraph::require_order() const {
+void OperationGraph::require_acyclic() const {
     const DependencyGraph times{*this};
     std::vector<std::uint32_t> left(2 * operations_.size(), 0), ready;
     const auto count = static_cast<std::uint32_t>(left.size());

@@ -63,7 +63,7 @@ class OperationGraph {
 
    private:
     void match_messages();
-    void require_order() const;
+    void require_acyclic() const;
 
     std::size_t ranks_;
     std::vector<RankOperation> operations_;

@@ -84,7 +84,8 @@ bool ProgramRun::begin_step(NodeState& node, std::uint32_t rank) {
     node.receives.clear();
     program_.list_receives(Rank{rank}, state.step, node.receives);
     for (const ProgramMessage& message : node.receives)
-        state.expected += nics_.is_inside(rank, message.peer.value) ? 1 : format_.packets(message.bytes);
+        state.expected +=
+            nics_.are_on_same_node(rank, message.peer.value) ? 1 : format_.packets(message.bytes);
     state.busy = std::max(state.busy, state.since);
     const auto early = std::ranges::find(state.early, state.step, &EarlyPackets::step);
     if (early != state.early.end()) {
@@ -103,9 +104,9 @@ bool ProgramRun::begin_step(NodeState& node, std::uint32_t rank) {
 /// Opens further inter-node messages of a rank.
 void ProgramRun::open_messages(NodeState& node, std::uint32_t rank) {
     RankState& state = ranks_[rank];
-    for (; state.opened < state.sends.size() && nics_.has_room(rank); ++state.opened) {
+    for (; state.opened < state.sends.size() && nics_.can_open_message(rank); ++state.opened) {
         const ProgramMessage message = state.sends[state.opened];
-        if (nics_.is_inside(rank, message.peer.value)) {
+        if (nics_.are_on_same_node(rank, message.peer.value)) {
             deliver_intra_node(node, rank, message);
             continue;
         }

@@ -56,7 +56,7 @@ class PacketPool {
     }
     /// Frees a packet; any shard can do this. The shard that made the packet reclaims it at the second
     /// reclaim_packets() from now.
-    void free(std::size_t shard, std::uint32_t packet) {
+    void free_packet(std::size_t shard, std::uint32_t packet) {
         FreeList& free_list = free_lists_[shard];
         const std::size_t maker = chunks_[packet / chunk_size]->maker;
         (maker == shard ? free_list.unused : free_list.returned[free_list.turn][maker]).push_back(packet);

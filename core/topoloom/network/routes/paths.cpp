@@ -216,7 +216,7 @@ void Paths::count_classes(const Poll& poll) {
 std::span<const Hop> Paths::find(Node from, Node to, Rng& rng, Workspace& workspace,
                                  const Queued& queued) const {
     workspace.is_fixed = false;
-    if (steps_) return enter(from, to, workspace, queued);
+    if (steps_) return choose_entry(from, to, workspace, queued);
     workspace.path.clear();
     add_route(from, to, rng, workspace, workspace.path);
     workspace.is_fixed = !detours_ && !is_split(workspace.route);
@@ -254,7 +254,8 @@ void Paths::add_detour(Node from, Node to, Rng& rng, Workspace& workspace) const
     path.erase(path.begin() + static_cast<std::ptrdiff_t>(begin));  // the channel into that router
 }
 
-std::span<const Hop> Paths::enter(Node from, Node to, Workspace& workspace, const Queued& queued) const {
+std::span<const Hop> Paths::choose_entry(Node from, Node to, Workspace& workspace,
+                                         const Queued& queued) const {
     ChannelId best;
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
     for (const ChannelId entry : steps_->node_channels().entries[from.value]) {
@@ -268,7 +269,8 @@ std::span<const Hop> Paths::enter(Node from, Node to, Workspace& workspace, cons
     return workspace.path;
 }
 
-std::span<const Hop> Paths::escape(std::uint32_t router, Node to, Rng& rng, Workspace& workspace) const {
+std::span<const Hop> Paths::find_escape_path(std::uint32_t router, Node to, Rng& rng,
+                                             Workspace& workspace) const {
     workspace.path.clear();
     add_route(steps_->node_channels().node_at[router], to, rng, workspace, workspace.path);
     set_classes(workspace.path);

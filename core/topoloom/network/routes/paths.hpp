@@ -90,7 +90,8 @@ class Paths {
     std::span<const Hop> find(Node from, Node to, Rng& rng, Workspace& workspace,
                               const Queued& queued = {}) const;
     /// Returns an escape path: the machine's own route to a node from a router that is not the last router.
-    std::span<const Hop> escape(std::uint32_t router, Node to, Rng& rng, Workspace& workspace) const;
+    std::span<const Hop> find_escape_path(std::uint32_t router, Node to, Rng& rng,
+                                          Workspace& workspace) const;
 
    private:
     using Poll = std::function<void()>;
@@ -119,8 +120,8 @@ class Paths {
     void draw_path(Rng& rng, const std::vector<RouteChannel>& route, std::vector<Hop>& path) const;
     void add_route(Node from, Node to, Rng& rng, Workspace& workspace, std::vector<Hop>& path) const;
     void add_detour(Node from, Node to, Rng& rng, Workspace& workspace) const;
-    [[nodiscard]] std::span<const Hop> enter(Node from, Node to, Workspace& workspace,
-                                             const Queued& queued) const;
+    [[nodiscard]] std::span<const Hop> choose_entry(Node from, Node to, Workspace& workspace,
+                                                    const Queued& queued) const;
     void set_classes(std::vector<Hop>& path) const;
 
     const Fabric* fabric_;

@@ -23,20 +23,20 @@ class CycleSearch {
                  Turns(turns.channel_count()),
                  {}} {}
 
-    void from(ChannelId start) {
-        if (number_[start.value] == not_visited) enter(start);
+    void search_from(ChannelId start) {
+        if (number_[start.value] == not_visited) enter_channel(start);
         while (!open_.empty()) {
             Visit& last = open_.back();
             if (last.left.empty()) {
-                leave(last.channel);
+                leave_channel(last.channel);
                 continue;
             }
             const ChannelId next = last.left.front();
             last.left = last.left.subspan(1);
-            turn(last.channel, next);
+            follow_turn(last.channel, next);
         }
     }
-    [[nodiscard]] BrokenCycles found() && { return std::move(found_); }
+    [[nodiscard]] BrokenCycles take_result() && { return std::move(found_); }
 
    private:
     struct Visit {
@@ -44,15 +44,15 @@ class CycleSearch {
         std::span<const ChannelId> left;  // turns not yet visited
     };
 
-    void enter(ChannelId channel) {
+    void enter_channel(ChannelId channel) {
         number_[channel.value] = lowest_[channel.value] = numbers_++;
         is_open_[channel.value] = true;
         open_.push_back({channel, turns_.after(channel)});
         unassigned_.push_back(channel);
     }
 
-    void turn(ChannelId channel, ChannelId next) {
-        if (number_[next.value] == not_visited) return enter(next);
+    void follow_turn(ChannelId channel, ChannelId next) {
+        if (number_[next.value] == not_visited) return enter_channel(next);
         if (found_.part[next.value] != no_index) return;
         std::uint32_t& own = lowest_[channel.value];
         own = std::min(own, number_[next.value]);
@@ -63,7 +63,7 @@ class CycleSearch {
         for (auto one = begin; one != open_.end(); ++one) found_.circle.push_back(one->channel);
     }
 
-    void leave(ChannelId channel) {
+    void leave_channel(ChannelId channel) {
         is_open_[channel.value] = false;
         open_.pop_back();
         const std::uint32_t own = lowest_[channel.value];
@@ -95,8 +95,8 @@ class CycleSearch {
 BrokenCycles break_cycles(const Turns& turns, const std::function<bool(ChannelId, ChannelId)>& is_dateline) {
     const auto found_in = [](const Turns& some) {
         CycleSearch search(some);
-        for (const ChannelId start : ids<ChannelId>(some.channel_count())) search.from(start);
-        return std::move(search).found();
+        for (const ChannelId start : ids<ChannelId>(some.channel_count())) search.search_from(start);
+        return std::move(search).take_result();
     };
     BrokenCycles found = found_in(turns);
     Turns cut(turns.channel_count()), rest(turns.channel_count());

@@ -27,7 +27,7 @@ struct ClassedVcs {
         return ((vc + 1) * classes - 1) / vcs;
     }
     /// Virtual channels allowed on a hop for a packet that held virtual channel `held` on the previous hop.
-    [[nodiscard]] constexpr VcMask open_to(const Hop& hop, std::uint32_t held) const {
+    [[nodiscard]] constexpr VcMask allowed_vcs(const Hop& hop, std::uint32_t held) const {
         if (hop.classes == 1 || !in_classes) return vc_range(0, vcs);
         const std::uint32_t lowest = hop.lowest(class_of(held, hop.classes));
         return vc_range(first(lowest, hop.classes), first(hop.highest + 1U, hop.classes));

@@ -26,7 +26,7 @@ ClosedLoop::ClosedLoop(const TrafficPattern& traffic, std::size_t nodes, std::ui
     }
 }
 
-std::uint64_t ClosedLoop::held_back(Node node, std::uint64_t cycle) const {
+std::uint64_t ClosedLoop::held_back_cycles(Node node, std::uint64_t cycle) const {
     if (!traffic_.sends(node)) return 0;
     return cycle - std::min(cycle, senders_[node.value].source.next());
 }

@@ -25,9 +25,9 @@ class ClosedLoop final : public LoadSource {
     [[nodiscard]] double load() const override { return load_; }
     [[nodiscard]] bool sends(Node node) const override { return traffic_.sends(node); }
     [[nodiscard]] std::size_t sender_count() const override { return sender_count_; }
-    [[nodiscard]] double copies() const override { return 1 + static_cast<double>(reply_) / packet_; }
+    [[nodiscard]] double mean_copies() const override { return 1 + static_cast<double>(reply_) / packet_; }
     [[nodiscard]] std::uint32_t longest_packet() const override { return std::max(packet_, reply_); }
-    [[nodiscard]] std::uint64_t held_back(Node node, std::uint64_t cycle) const override;
+    [[nodiscard]] std::uint64_t held_back_cycles(Node node, std::uint64_t cycle) const override;
     [[nodiscard]] std::uint64_t next(Node node) const override;
     [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
     void on_received(Node node, const PacketRequest& order, std::uint64_t cycle) override;

@@ -17,9 +17,11 @@ class LoadSource : public Workload {
     [[nodiscard]] virtual bool sends(Node node) const = 0;
     [[nodiscard]] virtual std::size_t sender_count() const = 0;
     /// Mean number of flits received per flit sent.
-    [[nodiscard]] virtual double copies() const { return 1; }
+    [[nodiscard]] virtual double mean_copies() const { return 1; }
     /// Cycles since the creation of the oldest packet that the node holds back, or 0.
-    [[nodiscard]] virtual std::uint64_t held_back(Node /*node*/, std::uint64_t /*cycle*/) const { return 0; }
+    [[nodiscard]] virtual std::uint64_t held_back_cycles(Node /*node*/, std::uint64_t /*cycle*/) const {
+        return 0;
+    }
 };
 
 }  // namespace topoloom

@@ -125,7 +125,7 @@ class LoadRun {
     [[nodiscard]] std::vector<std::uint64_t> lags() const {
         std::vector<std::uint64_t> lags = network_.lags();
         for (std::uint32_t node = 0; node < lags.size(); ++node)
-            lags[node] = std::max(lags[node], senders_.held_back(Node{node}, network_.cycle()));
+            lags[node] = std::max(lags[node], senders_.held_back_cycles(Node{node}, network_.cycle()));
         return lags;
     }
 
@@ -148,7 +148,7 @@ LoadSample make_sample(const PacketNetwork& network, const Received& received, s
     const auto over = static_cast<double>(cycles);
     return {.cycle = network.cycle(),
             .accepted = static_cast<double>(received.flits) / over /
-                        (static_cast<double>(senders.sender_count()) * senders.copies()),
+                        (static_cast<double>(senders.sender_count()) * senders.mean_copies()),
             .channel_use = usage.outputs == 0
                                ? 0
                                : static_cast<double>(hops) / over / static_cast<double>(usage.outputs),
@@ -226,7 +226,7 @@ LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders, cons
         static_cast<double>(measure.measured) * static_cast<double>(senders.sender_count());
     set_histogram_and_rates(measure, all, senders);
     measure.packets = all.packets;
-    measure.accepted = static_cast<double>(all.flits) / (node_cycles * senders.copies());
+    measure.accepted = static_cast<double>(all.flits) / (node_cycles * senders.mean_copies());
     measure.latency_mean = latency(all);
     measure.latency_p50 = percentile(all, 0.5);
     measure.latency_p99 = percentile(all, 0.99);

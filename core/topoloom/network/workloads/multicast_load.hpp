@@ -49,7 +49,7 @@ class MulticastLoad final : public LoadSource {
     [[nodiscard]] double load() const override { return load_; }
     [[nodiscard]] bool sends(Node node) const override { return number_[node.value] != no_index; }
     [[nodiscard]] std::size_t sender_count() const override { return sets_.senders.size(); }
-    [[nodiscard]] double copies() const override { return sets_.fanout; }
+    [[nodiscard]] double mean_copies() const override { return sets_.fanout; }
     [[nodiscard]] std::uint32_t longest_packet() const override { return packet_; }
     [[nodiscard]] std::uint64_t next(Node node) const override;
     [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;

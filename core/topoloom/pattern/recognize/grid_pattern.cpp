@@ -21,7 +21,7 @@ class Partners {
     explicit Partners(const GridPattern& pattern)
         : pattern_(pattern), stride_(strides_of(pattern.axes)), at_(pattern.axes.size()) {}
 
-    const std::vector<Partner>& of(std::uint32_t cell) {
+    const std::vector<Partner>& list_of(std::uint32_t cell) {
         std::uint32_t rest = cell;
         for (std::size_t i = 0; i < at_.size(); ++i) {
             at_[i] = rest / stride_[i];
@@ -103,7 +103,7 @@ std::vector<ClassSum> check_cells(const CommGraph& graph, const GridPattern& pat
         const Rank u = pattern.rank_of_cell[cell];
         const auto peers = graph.peers(u);
         const auto bytes = graph.bytes(u);
-        const auto& expected = partners.of(static_cast<std::uint32_t>(cell));
+        const auto& expected = partners.list_of(static_cast<std::uint32_t>(cell));
         if (expected.size() != peers.size()) return {};
         for (const auto& [to, of_class] : expected) {
             const Rank v = pattern.rank_of_cell[to];
