@@ -138,8 +138,8 @@ void Machine::check_bandwidths() {
     }
     has_bandwidths_ = least ? least->bandwidth >= min_known : node_spec_.memory.has_value();
     if (least && least->bandwidth <= max_relative && most->bandwidth >= min_known) {
-        fail("the machine says how fast '", name(most->first), "' is, ", format_bandwidth(most->bandwidth),
-             ", but nothing of '", name(least->first), "'; give the bandwidth of all links");
+        fail("link '", name(most->first), "' has a bandwidth, ", format_bandwidth(most->bandwidth),
+             ", but link '", name(least->first), "' has none; give the bandwidth of all links");
     }
     if (least && least->bandwidth > max_relative && least->bandwidth < min_known) {
         remarks_.push_back("no times are known, as bandwidths below 100 kB/s count as relative ('" +

@@ -42,7 +42,7 @@ PairMatrix fill_matrix(std::size_t count, std::string_view what,
     const double bytes = 4.0 * static_cast<double>(count) * static_cast<double>(count);
     if (bytes > static_cast<double>(usable_memory())) {
         fail("a matrix of ", count, " x ", count, " takes ", bytes / 1e9,
-             " GB, more than there is memory; give fewer ", what);
+             " GB, more than the available memory; give fewer ", what);
     }
     PairMatrix matrix(count * count);
     const Chunks chunks(count, rows_per_chunk);

@@ -13,9 +13,9 @@ namespace topoloom {
 /// Priority rule.
 enum class Arbiter { round_robin, age, random };
 inline constexpr std::array<Alternative, 3> arbiters{{
-    {"round-robin", "in turns that move on with success"},
-    {"age", "the packet that was made first"},
-    {"random", "by lot"},
+    {"round-robin", "round-robin, advanced past each winner"},
+    {"age", "the oldest packet first"},
+    {"random", "a random packet"},
 }};
 
 /// Round-robin pointer: the successor of the last served requester.

@@ -26,8 +26,8 @@ void require_switch_options(const SwitchOptions& options, std::uint32_t longest_
     if (options.arbiter != Arbiter::round_robin &&
         (options.allocator != Allocator::islip || options.iterations > 1))
         fail(
-            "an arbiter by age or by lot has one iteration of iSLIP; choose round-robin for more, or for a "
-            "wavefront");
+            "the age and random arbiters support only one iteration of iSLIP; choose round-robin for more "
+            "iterations or wavefront");
     if (options.switching == Switching::cut_through && options.buffer < longest_packet)
         fail("a buffer of ", options.buffer, " flits cannot hold a packet of ", longest_packet,
              ", as cut-through switching needs; enlarge it, or choose wormhole");

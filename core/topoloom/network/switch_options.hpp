@@ -16,8 +16,8 @@ namespace topoloom {
 /// or for one flit (wormhole).
 enum class Switching { cut_through, wormhole };
 inline constexpr std::array<Alternative, 2> switchings{{
-    {"cut-through", "when there is room for all of a packet"},
-    {"wormhole", "when there is room for a flit"},
+    {"cut-through", "when there is space for the whole packet"},
+    {"wormhole", "when there is space for one flit"},
 }};
 
 /// Whether virtual channels of an input are shared or dedicated to one output each (virtual output queues, no

@@ -87,8 +87,7 @@ Qap::Qap(std::size_t order, std::vector<std::int64_t> a, std::vector<std::int64_
              " and ", b_.size());
     }
     if (!linear_.empty() && linear_.size() != order * order)
-        fail("costs of items alone of order ", order, " have ", order * order, " entries, not ",
-             linear_.size());
+        fail("linear costs of order ", order, " have ", order * order, " entries, not ", linear_.size());
     const double together = std::min(sum_absolute_values(a_) * max_absolute_entry(b_),
                                      sum_absolute_values(b_) * max_absolute_entry(a_));
     if (together + static_cast<double>(order) * max_absolute_entry(linear_) > most)

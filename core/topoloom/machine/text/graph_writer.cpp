@@ -80,8 +80,8 @@ void reject_duplicate_links(std::span<const std::uint32_t> ends) {
     const auto twice = std::ranges::adjacent_find(pairs);
     if (twice == pairs.end()) return;
     fail("the link between ", twice->first, " and ", twice->second,
-         " is given twice; give one with the sum of their bandwidths, or directed=True where each link leads "
-         "one way");
+         " is given twice; give one link with the sum of their bandwidths, or directed=True if each link has "
+         "one direction");
 }
 
 }  // namespace

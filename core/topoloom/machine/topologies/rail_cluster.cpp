@@ -27,10 +27,10 @@ RailClusterSpec complete_spec(RailClusterSpec spec) {
     if (domains > most || domains * spec.gpus > most) fail("the rail cluster has more than 2^31 GPUs");
     if (spec.rails == 0) spec.rails = spec.gpus;
     if (spec.gpus % spec.rails != 0)
-        fail("the ", spec.gpus, " GPUs of a domain cannot be dealt out evenly to ", spec.rails, " rails");
+        fail("the ", spec.gpus, " GPUs of a domain cannot be divided evenly among ", spec.rails, " rails");
     if (spec.host == 0) spec.host = spec.gpus;
     if (spec.gpus % spec.host != 0)
-        fail("the ", spec.gpus, " GPUs of a domain cannot be dealt out evenly to hosts of ", spec.host);
+        fail("the ", spec.gpus, " GPUs of a domain cannot be divided evenly into hosts of ", spec.host);
     const std::uint64_t leaves = std::uint64_t{spec.units} * spec.rails;
     const bool to_other_rails = spec.crossing == RailCrossing::spine && spec.rails > 1 && domains > 1;
     const bool needs_spines = spec.units > 1 || to_other_rails;

@@ -29,15 +29,15 @@ const SwitchOptions& require_crosspoints(const SwitchOptions& options, const Com
     require_switch_options(options, longest_packet);
     if (options.allocator != Allocator::islip || options.iterations > 1)
         fail(
-            "switches whose outputs each serve what waits for them have no allocator, nor iterations of one; "
-            "choose input-queued or voq ones");
+            "output-queued switches have no allocator and no iterations; choose input-queued or voq "
+            "switches");
     if (options.allow_deadlock)
-        fail("only of queues at inputs it is known which packets wait for each other");
+        fail("deadlocks can be detected only in input-queued switches; choose input-queued or voq switches");
     if (combine.units < 1 || combine.units > 64)
-        fail("units that combine must be 1 to 64 in a switch, not ", combine.units);
+        fail("a switch has 1 to 64 combining units, not ", combine.units);
     if (combine.period < 1 || combine.period > CombineOptions::longest)
-        fail("what a unit takes for a flit must be 1 to ", CombineOptions::longest, " parts of a cycle, not ",
-             combine.period);
+        fail("the time of a combining unit per flit must be 1 to ", CombineOptions::longest,
+             " parts of a cycle, not ", combine.period);
     return options;
 }
 
@@ -85,18 +85,18 @@ CrosspointNetwork::CrosspointNetwork(const Fabric& fabric, const Paths& paths, W
       calendar_(longest_delay(options, times) + inside_ + 2 +
                 std::uint64_t{longest_packet_} * longest_period(times, combine) / ChannelTimes::cycle) {
     if (paths.escape_classes() > 0)
-        fail("packets that choose their channels on '", fabric.machine().text(),
-             "' need channels to escape by, which crosspoint switches do not have; choose the machine's own "
-             "routing ('own'), or queues at inputs");
+        fail("adaptive routing on '", fabric.machine().text(),
+             "' needs escape channels, which output-queued switches do not have; choose the machine's own "
+             "routing ('own'), or input-queued switches");
     paths.require_classes(vcs_);
     const auto combines = [](const SwitchGroup& group) {
         return group.collective != SwitchCollective::multicast;
     };
     if (has_input_queues() && (std::ranges::any_of(groups, combines) || paths.steps() != nullptr))
         fail(
-            "switches that copy the first packet of an input do not combine packets, nor do packets choose "
-            "their "
-            "channels there; choose switches with crosspoints, or the machine's own routing");
+            "switches with input queues support neither reductions nor adaptive routing; choose switches "
+            "with "
+            "crosspoints, or the machine's own routing");
     require_channel_times(times, fabric.channel_count());
     set_times(times);
     number_windows(can_share_buffers(paths, trees_, groups));
@@ -208,7 +208,7 @@ void CrosspointNetwork::number_queues() {
     const std::uint64_t needed = queues * sizeof(Queue);
     if (needed > usable_memory())
         fail("the crosspoints of ", fabric_.router_count(), " switches take ", needed >> 20,
-             " MiB, more than there is; choose switches with fewer ports, or fewer groups");
+             " MiB, more than the available memory; choose switches with fewer ports, or fewer groups");
     queues_.resize(queues);
     if (has_input_queues()) number_lines();
     filled_.resize(words);

@@ -25,7 +25,7 @@ class GroupTrees::ReverseLinks {
         const LinkEnds ends = view_.ends(link);
         const auto found = between_.find(key({ends.to, ends.from}));
         if (found == between_.end() || found->second.size() <= number_[link.value])
-            fail(view_.link_name(link), " has no link back, as trees of groups need");
+            fail(view_.link_name(link), " has no reverse link; group trees need links in both directions");
         return ChannelId{found->second[number_[link.value]].value};
     }
 
@@ -74,7 +74,7 @@ class GroupTrees::Builder {
         std::vector<Node> members = group.members;
         std::ranges::sort(members);
         members.erase(std::ranges::unique(members).begin(), members.end());
-        if (members.size() < 2) fail("a group of one node has nobody to send to; name two members or more");
+        if (members.size() < 2) fail("a group needs at least two members, not one");
         if (members.back().value >= fabric_.node_count())
             fail("node ", members.back().value, " does not exist: the machine has ", fabric_.node_count());
         if (!std::ranges::binary_search(members, group.tree.root))

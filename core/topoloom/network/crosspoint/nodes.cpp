@@ -137,9 +137,9 @@ void CrosspointNetwork::check() const {
     for (std::size_t window = 0; window < seen.size(); ++window)
         if (seen[window] != room_)
             fail("a buffer behind ", fabric_.name(channel_of_[window]), " has ", seen[window],
-                 " packets and credits for room of ", room_);
+                 " packets and credits, but the capacity is ", room_);
     if (made_ != ended_ + alive)
-        fail(made_, " packets have been made, but ", ended_, " have ended and ", alive, " are on their way");
+        fail(made_, " packets have been made, but ", ended_, " have ended and ", alive, " are in flight");
 }
 
 }  // namespace topoloom

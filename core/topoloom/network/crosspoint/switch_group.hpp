@@ -15,9 +15,9 @@ namespace topoloom {
 /// Collective operation of a group. A barrier is an all-reduce without data.
 enum class SwitchCollective { multicast, reduce, allreduce };
 inline constexpr std::array<Alternative, 3> switch_collectives{{
-    {"multicast", "switches copy what a member sends to all others"},
-    {"reduce", "switches combine what all members but one send, for that one"},
-    {"allreduce", "switches combine what all members send, and copy the result to all"},
+    {"multicast", "switches copy the data of a member to all other members"},
+    {"reduce", "switches combine the data of all other members for the root"},
+    {"allreduce", "switches combine the data of all members and copy the result to all"},
 }};
 
 /// A group and its tree. The tree serves every member as sender.

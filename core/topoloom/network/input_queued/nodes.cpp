@@ -152,11 +152,11 @@ void InputQueuedNetwork::check() const {
             flits += stored;
             if (at[vc] != options_.buffer)
                 fail("virtual channel ", vc, " of ", fabric_.name(id), " has ", at[vc],
-                     " flits and credits for a buffer of ", options_.buffer);
+                     " flits and credits, but the buffer has ", options_.buffer);
         }
     }
     if (flits != sent)
-        fail("nodes have sent ", sent, " flits, but ", flits, " were received or are on their way");
+        fail("nodes have sent ", sent, " flits, but ", flits, " were received or are in flight");
 }
 
 }  // namespace topoloom

@@ -34,7 +34,9 @@ std::uint32_t max_outputs(const Fabric& fabric) {
 SwitchOptions map_queues_to_vcs(const Fabric& fabric, const Paths& paths, const SwitchOptions& options) {
     if (options.queues == InputQueues::shared) return options;
     if (paths.steps() != nullptr)
-        fail("packets that choose their channel at each switch cannot be queued by output before");
+        fail(
+            "adaptive routing does not support queues by output; choose shared queues, or the machine's own "
+            "routing");
     const std::uint64_t outputs = max_outputs(fabric), queues = outputs * options.vcs;
     if (queues > max_vcs)
         fail("queues for each of ", outputs, " outputs, ", options.vcs, " each, are ", queues,

@@ -27,7 +27,8 @@ std::vector<Speed> channel_speeds(const Fabric& fabric, const SwitchSpeeds& give
     for (const Link link : ids<Link>(view.link_count())) {
         speeds[link.value] = {view.bandwidth(link).value, view.latency(link).value};
         if (!(speeds[link.value].bandwidth > 0))
-            fail("'", machine.text(), "' gives no bandwidths, so there is no time to simulate");
+            fail("'", machine.text(),
+                 "' has no bandwidths, which the simulation needs; give the bandwidth of all links");
         const std::uint32_t from = fabric.channel(ChannelId{link.value}).from;
         if (from != no_index) of_router[from] += speeds[link.value].bandwidth;
     }
@@ -92,11 +93,11 @@ NetworkTiming compute_network_timing(const Fabric& fabric, const PacketFormat& f
     times.combine.period = std::max(1U, ChannelTimes::cycle / max_inputs(fabric));
     if (speeds.combining) {
         if (!(*speeds.combining > 0))
-            fail("a unit combines more than 0 bytes per second, not ", *speeds.combining);
+            fail("the speed of combining units must be above 0 bytes per second, not ", *speeds.combining);
         const double period = std::round(ChannelTimes::cycle * fastest / *speeds.combining);
         if (!(period >= 1 && period <= CombineOptions::longest))
-            fail("a unit that combines ", *speeds.combining, " bytes per second does not fit to links of ",
-                 fastest, "; choose one that is at most ", CombineOptions::longest / ChannelTimes::cycle,
+            fail("combining units of ", *speeds.combining, " bytes per second do not match links of ",
+                 fastest, "; choose a speed at most ", CombineOptions::longest / ChannelTimes::cycle,
                  " times slower or faster");
         times.combine.period = static_cast<std::uint32_t>(period);
     }

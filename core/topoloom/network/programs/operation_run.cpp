@@ -41,7 +41,8 @@ OperationRun::OperationRun(const OperationGraph& graph, std::span<const Node> no
         std::vector<Processor>& processors = ranks_[one.rank.value].processors;
         if (one.processor >= processors.size()) processors.resize(one.processor + 1U);
         if (one.kind == RankOperation::Kind::work) work += static_cast<double>(one.size) * nanosecond;
-        if (work > max_cycles) fail(graph_.name(id), ": the work up to there is more than can be counted");
+        if (work > max_cycles)
+            fail(graph_.name(id), ": the total work up to this operation is too long to simulate");
         if (one.kind == RankOperation::Kind::receive)
             state.packets = nics_.are_on_same_node(one.rank.value, one.peer.value)
                                 ? 1

@@ -48,7 +48,7 @@ OperationGraph::OperationGraph(std::size_t ranks, std::vector<RankOperation> ope
                                std::span<const Dependence> order)
     : ranks_(ranks), operations_(std::move(operations)), waits_(operations_.size()) {
     if (operations_.size() > no_index / 2)
-        fail(operations_.size(), " operations are more than can be counted");
+        fail(operations_.size(), " operations are too many: at most ", no_index / 2, " are supported");
     first_.assign(operations_.size() + 1, 0);
     for (const Dependence& one : order) {
         ++first_[one.before.value + 1];
@@ -123,7 +123,7 @@ void OperationGraph::require_acyclic() const {
     for (std::size_t i = 0; i < std::min(circle.size(), max_listed); ++i)
         text += (i == 0 ? "" : ", ") + name(circle[i]);
     if (circle.size() > max_listed) text += ", and " + std::to_string(circle.size() - max_listed) + " more";
-    fail("operations wait for each other in a circle, each for the next: ", text);
+    fail("operations wait for each other in a cycle, each for the next: ", text);
 }
 
 std::string OperationGraph::name(OperationId id) const {

@@ -31,11 +31,10 @@ std::uint64_t run_to_end(PacketNetwork& network, const FiniteWorkload& senders, 
             moved = network.cycle();
         }
         if (network.next_event() == never && !senders.is_done())
-            fail("the program waits for itself: ", senders.describe_first_waiting());
+            fail("the program deadlocks: ", senders.describe_first_waiting());
         if (network.cycle() - moved <= stall_timeout + longest_delay) continue;
         const std::string circle = network.describe_deadlock();
-        fail("packets wait for each other for ever: ",
-             circle.empty() ? senders.describe_first_waiting() : circle);
+        fail("packets are deadlocked: ", circle.empty() ? senders.describe_first_waiting() : circle);
     }
     return senders.end();
 }

@@ -31,7 +31,7 @@ Routing own_routing(const Machine& machine) {
 Detours::Detours(const Fabric& fabric) : fabric_(&fabric), node_channels_(fabric) {
     const DragonflySpec* const spec = dragonfly_of(fabric.machine());
     if (spec == nullptr)
-        fail("Valiant's routes and UGAL go over groups of a dragonfly, and '", fabric.machine().text(),
+        fail("Valiant and UGAL routing need the groups of a dragonfly, but '", fabric.machine().text(),
              "' has none; choose its own routing, or minimal-adaptive");
     groups_ = spec->groups;
     nodes_ = spec->rows * spec->columns * spec->nodes_per_router;

@@ -37,8 +37,9 @@ Paths::Paths(const Fabric& fabric, Routing routing, const Poll& poll)
       routing_(routing == Routing::own ? own_routing(fabric.machine()) : routing),
       longest_(view_.diameter() + std::size_t{2}) {
     if (routing_ == Routing::own && view_.is_adaptive())
-        fail("'", fabric.machine().text(),
-             "' routes messages by the load, which is not simulated in switches; choose minimal-adaptive");
+        fail(
+            "'", fabric.machine().text(),
+            "' adapts routes to the load, which switch simulation does not support; choose minimal-adaptive");
     if (routing_ == Routing::valiant || routing_ == Routing::ugal) detours_.emplace(fabric);
     if (routing_ == Routing::minimal_adaptive && set_up_adaptive_routing()) return;
     assign_classes(poll);
@@ -55,10 +56,9 @@ bool Paths::set_up_adaptive_routing() {
     if (circles_.circle.empty()) return true;
     for (const Node node : steps_->node_channels().node_at)
         if (node == Node::none)
-            fail("packets that choose their channels on '", fabric_->machine().text(),
-                 "' could wait for each other in a circle, and switches without nodes have no routes to "
-                 "leave it "
-                 "by; choose the machine's own routing");
+            fail("adaptive routing on '", fabric_->machine().text(),
+                 "' can deadlock, and switches without nodes have no escape routes; choose the machine's "
+                 "own routing");
     return false;
 }
 
@@ -98,7 +98,8 @@ void Paths::require_no_detours(Node from, Node to, const std::vector<RouteChanne
         if (part.channel.value < view_.link_count()) links += part.share;
     if (links > view_.hops(from, to) + 1e-6)
         fail("'", fabric_->machine().text(),
-             "' routes messages over detours, which are not simulated in switches; choose a minimal routing");
+             "' routes messages over detours, which switch simulation does not support; choose a minimal "
+             "routing");
 }
 
 /// Finds pairs of consecutive channels of a route, by router.

@@ -18,9 +18,10 @@ enum class Routing { own, minimal_adaptive, valiant, ugal };
 
 inline constexpr std::array<Alternative, 4> routings{{
     {"own", "the machine's own routes"},
-    {"minimal-adaptive", "at each switch the least loaded channel of those on a shortest route"},
-    {"valiant", "on a dragonfly: minimally to a group that is drawn, and minimally on"},
-    {"ugal", "on a dragonfly: minimal, or Valiant's, where queues at the first switch say that it is faster"},
+    {"minimal-adaptive", "at each switch the least loaded channel on a shortest route"},
+    {"valiant", "on a dragonfly: minimally to a random group, then minimally to the target"},
+    {"ugal",
+     "on a dragonfly: minimal, or Valiant if the queues at the first switch predict that it is faster"},
 }};
 
 [[nodiscard]] inline Routing routing_of(std::string_view name) {

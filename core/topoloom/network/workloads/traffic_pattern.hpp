@@ -45,14 +45,14 @@ class TrafficPattern {
 
 inline constexpr std::array<Alternative, 9> traffics{{
     {"uniform", "any other node"},
-    {"transpose", "the halves of a node's number change places"},
-    {"reversal", "the bits of its number in reversed order"},
-    {"complement", "all bits of its number flipped"},
-    {"shift(by=1)", "the node that many further on, round the end"},
-    {"permutation", "one that is drawn for each node"},
-    {"hot-spot(node=0,percent=10)", "this share to one node, the rest to any"},
-    {"multicast(fanout=4,sets=8,senders=0)", "to drawn sets of nodes, copied by output-queued switches"},
-    {"copies(fanout=4,sets=8,senders=0)", "to such sets, a packet to each node from the sender's card"},
+    {"transpose", "swaps the two halves of the node number's bits"},
+    {"reversal", "reverses the bits of the node number"},
+    {"complement", "flips all bits of the node number"},
+    {"shift(by=1)", "the node with the number plus `by`, wrapping around"},
+    {"permutation", "a random permutation of the nodes"},
+    {"hot-spot(node=0,percent=10)", "`percent` of the packets to one node, the rest to any"},
+    {"multicast(fanout=4,sets=8,senders=0)", "to random sets of nodes, copied by output-queued switches"},
+    {"copies(fanout=4,sets=8,senders=0)", "to random sets of nodes, a packet per node from the sender's NIC"},
 }};
 
 }  // namespace topoloom

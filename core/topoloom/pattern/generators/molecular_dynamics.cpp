@@ -20,7 +20,8 @@ std::uint32_t count_patches(const Cells& cells) {
     std::size_t patches = 1;
     for (const std::uint32_t extent : cells) {
         if (extent == 0)
-            fail("cells of ", cells[0], "x", cells[1], "x", cells[2], " have an axis without any");
+            fail("cells of ", cells[0], "x", cells[1], "x", cells[2],
+                 " have an axis of 0 cells; give at least 1 per axis");
         if (extent > max_patches / patches)
             fail("cells of ", cells[0], "x", cells[1], "x", cells[2],
                  " have too many patches and computes: at most 2^31 - 1 ranks are supported");
