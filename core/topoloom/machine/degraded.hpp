@@ -57,8 +57,8 @@ class Degraded {
     [[nodiscard]] bool is_up(Node node) const { return node_up_[node.value]; }
     [[nodiscard]] bool is_up(Link link) const { return link_up_[link.value]; }
     [[nodiscard]] std::vector<Node> usable_nodes() const;
-    /// Throws Error if one of the nodes is down or cannot reach another. `whose` tells the message whose
-    /// nodes these are.
+    /// Throws Error if one of the nodes is down or cannot reach another. `whose` is the owner of the nodes in
+    /// the message.
     void require_usable(std::span<const Node> nodes, std::string_view whose) const;
     /// Whether both nodes are up and the first reaches the second.
     [[nodiscard]] bool connected(Node from, Node to) const {

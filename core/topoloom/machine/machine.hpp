@@ -36,8 +36,8 @@ using AnyGeometry = std::variant<const Torus*, const WideTorus*, const Tree*, co
 /// Machine::speeds() adds defaults for missing speeds.
 struct NodeSpec {
     Levels levels{{1}, {0}};
-    /// The distance per hop. 0: Machine chooses it so that the nearest other node is twice as far as the
-    /// farthest slot of the same node.
+    /// The distance per hop. If 0, Machine chooses a weight such that the nearest other node is twice as far
+    /// as the farthest slot of the same node.
     std::uint32_t hop_weight = 0;
     /// Distances from slots to the node's network port. The i-th of n distances applies to the i-th of n
     /// equal runs of slots. Empty: 0.
@@ -245,8 +245,8 @@ class Machine {
     std::vector<std::string> remarks_;
 };
 
-/// Throws Error unless `text` is the text of `machine`. `what` names the object made for the machine with
-/// this text.
+/// Throws Error unless `machine` has this text. `what` names the object, made for the machine with this text,
+/// in the message.
 void require_made_for(const Machine& machine, const std::shared_ptr<const std::string>& text,
                       std::string_view what);
 

@@ -71,7 +71,7 @@ class SlotSpace {
 
    private:
     std::uint32_t bisect(std::uint32_t begin, std::uint32_t end);
-    /// Stores the region of the next part, which holds slots begin .. end - 1.
+    /// Stores the region of the next part, which contains slots begin .. end - 1.
     virtual void add_region(std::uint32_t begin, std::uint32_t end) = 0;
 
     std::uint32_t count_;

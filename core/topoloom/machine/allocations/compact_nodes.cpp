@@ -212,7 +212,7 @@ class CompactSearch {
     const G& geometry_;
     std::vector<Point> points_;
     std::size_t count_;
-    std::vector<char> reached_;  // members of earlier results
+    std::vector<char> reached_;  // 1 if the node is in an earlier result
     std::uint64_t work_ = 0;
     int starts_ = 0;
     Members best_;

@@ -99,7 +99,7 @@ class HopTable {
     [[nodiscard]] std::pair<Node, Node> unreachable_pair() const { return unreachable_pair_; }
     /// The largest distance between nodes that reach each other.
     [[nodiscard]] std::uint32_t max_distance() const { return farthest_; }
-    /// Points of one class have equal distances to every other point.
+    /// The distance class of a point. Points of one class have equal distances to every other point.
     [[nodiscard]] std::uint64_t distance_class(Point p) const {
         return exceptions_.empty() ? std::uint64_t{p.row} << 1 | p.leaf : p.node;
     }
@@ -128,7 +128,7 @@ class HopTable {
     }
 
    private:
-    /// Bounds of larger regions prune hardly anything.
+    /// Maximum number of blocks of a region with a bound. Bounds of larger regions prune little.
     static constexpr std::uint32_t max_blocks = 4;
 
     [[nodiscard]] std::uint32_t table_hops(Point a, Point b) const {
@@ -159,7 +159,7 @@ class HopTable {
     std::size_t rows_ = 0;
     Hops hops_;
     Classes classes_;
-    bool is_plain_ = true;               // neither exceptions nor classes
+    bool is_plain_ = true;               // has neither exceptions nor classes
     std::vector<Exception> exceptions_;  // sorted by (from, to)
     std::vector<std::uint32_t> group_;   // by row
     std::vector<std::uint32_t> block_;   // block of each row, ascending; see divide_into_blocks()

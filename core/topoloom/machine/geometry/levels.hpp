@@ -41,7 +41,7 @@ class Levels {
         return distance_of_width_[count_differing_bits(a, b)];
     }
 
-    /// Keys that split the smallest group containing all keys at its subgroups.
+    /// Returns keys that split the smallest group containing all members into its subgroups.
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Key> keys) const;
 
    private:

@@ -18,7 +18,7 @@ class PackedCoordinates {
    public:
     using Key = std::uint64_t;
 
-    /// The product of the extents must be below 2^31, which bounds the bits to 40.
+    /// The product of the extents must be below 2^31, so keys have at most 40 bits.
     PackedCoordinates(std::span<const std::uint32_t> size, std::span<const std::uint32_t> order);
 
     [[nodiscard]] Key key(std::uint32_t router) const { return keys_.empty() ? router : keys_[router]; }
@@ -63,7 +63,7 @@ class PackedCoordinates {
    private:
     std::vector<Field> fields_;  // by axis
     std::vector<Field> routed_;
-    std::array<Field, 64> field_of_bit_{};  // field that has this highest bit
+    std::array<Field, 64> field_of_bit_{};  // [highest bit]: field
     Key high_ = 0;                          // the highest bit of every field
     Key low_ = 0;                           // all other bits
     std::vector<Key> keys_;

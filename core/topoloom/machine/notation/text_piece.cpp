@@ -17,8 +17,8 @@ std::vector<Quantity> read_levels(const TextPiece& value, std::size_t count, con
     return values;
 }
 
-/// Splits the text at `mark`, such as +node:, and drops the plus sign. A plain + does not separate, since
-/// graph:4+2 contains one.
+/// Splits the text at `mark`, such as +node:, and drops the plus sign. A plain plus sign is no separator,
+/// because graph:4+2 contains one.
 std::pair<TextPiece, std::optional<TextPiece>> cut_at(const TextPiece& text, std::string_view mark) {
     const std::size_t at = text.text().find(mark);
     if (at == std::string_view::npos) return {text, std::nullopt};

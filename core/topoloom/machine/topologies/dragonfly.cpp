@@ -174,8 +174,8 @@ std::vector<LinkRun> Dragonfly::bandwidth_runs() const {
     return runs;
 }
 
-/// "group 3 router 5 -> router 9"; between groups "group 3 router 5 -> group 7 router 1", followed by " (2 of 4)" if there are
-/// several links.
+/// Link names are "group 3 router 5 -> router 9", or between groups "group 3 router 5 -> group 7 router 1",
+/// followed by " (2 of 4)" if there are several links.
 std::string Dragonfly::link_name(Link link) const {
     const LinkEnds joined = ends(link);
     const Router& from = routers_[joined.from];

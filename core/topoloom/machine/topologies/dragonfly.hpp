@@ -41,7 +41,7 @@ struct DragonflySpec {
     std::uint32_t rows = 1;  // 1: all routers of a group are linked
     std::uint32_t columns = 1;
     std::uint32_t nodes_per_router = 1;         // nodes of one router are 0 hops apart
-    std::optional<std::uint32_t> global_links;  // per router; by default as few as link all groups
+    std::optional<std::uint32_t> global_links;  // per router; default: minimum that links all groups
     DragonflyArrangement arrangement = DragonflyArrangement::consecutive;
     DragonflyRouting routing = DragonflyRouting::minimal;
     std::array<BytesPerSecond, 3> bandwidth{BytesPerSecond{1}, BytesPerSecond{1}, BytesPerSecond{1}};
@@ -50,8 +50,8 @@ struct DragonflySpec {
 
 /// The dragonfly of Kim, Dally, Scott and Abts (ISCA 2008). All routers of a one-dimensional group are
 /// linked. In a two-dimensional group (Cray Cascade) all routers of a row and all routers of a column are
-/// linked. Any two groups have the same number of links, as many as ports suffice for; remaining ports are
-/// unused.
+/// linked. Any two groups have the same number of links, the maximum that the ports allow; remaining ports
+/// are unused.
 ///
 /// A minimal route stays in the group or crosses one global link. Among routes with the fewest hops, messages
 /// are split in equal shares. Routes over two global links are not used, even if they are shorter. Inside a
@@ -72,7 +72,7 @@ class Dragonfly {
     [[nodiscard]] std::size_t vertex_count() const { return routers_.size(); }
 
     [[nodiscard]] Point point(Node node) const { return geometry_.point(node); }
-    /// Hops of minimal routes, whatever the routing.
+    /// Hops of minimal routes, for any routing.
     [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return geometry_.distance(a, b); }
     [[nodiscard]] std::uint32_t diameter() const { return geometry_.max_distance(); }
     [[nodiscard]] const HopTable& geometry() const { return geometry_; }
@@ -280,7 +280,7 @@ class Dragonfly {
     std::uint32_t port_stride_ = 0;
     std::uint32_t mirrored_ = 0;  // all ones if ports lead to groups in descending order, else 0
     std::uint32_t beyond_ = 0;    // added to port numbers for groups above the own group
-    std::array<std::uint32_t, 3> first_link_{};  // of each kind
+    std::array<std::uint32_t, 3> first_link_{};  // first link of each kind
     std::size_t link_count_ = 0;
     Divisor nodes_per_router_;
     std::vector<Router> routers_;

@@ -99,7 +99,8 @@ std::string DragonflyPlus::router_name(std::uint32_t vertex) const {
            std::to_string(number % of_group);
 }
 
-/// "group 3 leaf 5 -> group 3 spine 9"; followed by " (2 of 4)" if several links join two groups.
+/// Link names are "group 3 leaf 5 -> group 3 spine 9", followed by " (2 of 4)" if several links join two
+/// groups.
 std::string DragonflyPlus::link_name(Link link) const {
     const LinkEnds joined = ends(link);
     std::ostringstream text;

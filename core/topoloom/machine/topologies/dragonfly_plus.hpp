@@ -24,14 +24,14 @@ struct DragonflyPlusSpec {
     std::uint32_t leaves = 1;  // of a group
     std::uint32_t spines = 1;
     std::uint32_t nodes_per_router = 1;         // per leaf; nodes of one leaf are 0 hops apart
-    std::optional<std::uint32_t> global_links;  // per spine; by default as few as link all groups
+    std::optional<std::uint32_t> global_links;  // per spine; default: minimum that links all groups
     std::array<BytesPerSecond, 2> bandwidth{BytesPerSecond{1}, BytesPerSecond{1}};
     std::array<Seconds, 2> latency{};
 };
 
 /// The network of Shpiner et al. (Dragonfly+: Low Cost Topology for Scaling Datacenters, HiPINEB 2017). In a
-/// group, each leaf is linked to each spine. The spines of any two groups have the same number of links, as
-/// many as ports suffice for.
+/// group, each leaf is linked to each spine. The spines of any two groups have the same number of links, the
+/// maximum that the ports allow.
 ///
 /// The global ports of a group are numbered spine by spine. The first port of group g to group t is port t,
 /// skipping g itself; further ports to t are `groups - 1` apart. The n-th port to t is linked to the n-th

@@ -42,7 +42,7 @@ struct ExplicitGraphSpec {
     std::vector<ExplicitLink> links;
     std::vector<std::vector<std::uint32_t>> routes;
     std::vector<ForwardingTable> tables;
-    bool nodes_forward = true;  // false: shortest paths pass through switches only
+    bool nodes_forward = true;  // if false, routes pass only through switches
     GraphRouting routing = GraphRouting::lowest;
 };
 

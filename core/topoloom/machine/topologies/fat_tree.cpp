@@ -137,7 +137,7 @@ std::vector<LinkRun> FatTree::bandwidth_runs() const {
     return runs;
 }
 
-/// "node 5 to level 1 switch 1", "level 2 switch 7 to level 1 switch 3, cable 1".
+/// Link names are "node 5 to level 1 switch 1" or "level 2 switch 7 to level 1 switch 3, cable 1".
 std::string FatTree::link_name(Link link) const {
     const auto named = [&](std::uint32_t vertex) {
         if (vertex < node_count()) return "node " + std::to_string(vertex);

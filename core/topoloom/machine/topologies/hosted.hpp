@@ -161,7 +161,7 @@ class Hosted {
     [[nodiscard]] Seconds latency(Link link) const {
         return is_between_routers(link) ? base_.latency(link) : hosts_.latency;
     }
-    /// "node 5 up", "node 5 down".
+    /// Host links are named "node 5 up" and "node 5 down".
     [[nodiscard]] std::string link_name(Link link) const {
         if (is_between_routers(link)) return base_.link_name(link);
         const Node node = node_of(link);

@@ -113,7 +113,7 @@ std::vector<LinkRun> BasicHyperX<Space>::bandwidth_runs() const {
     return runs;
 }
 
-/// The origin and the coordinate that changes: "(3,0,7) to y=2".
+/// A link name contains the origin and the coordinate that changes: "(3,0,7) to y=2".
 template <class Space>
 std::string BasicHyperX<Space>::link_name(Link link) const {
     const std::size_t axis = axis_of(link);

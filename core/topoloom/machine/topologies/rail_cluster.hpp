@@ -77,7 +77,8 @@ class RailCluster {
         return hops_[a.rail == b.rail ? 0 : 1][a.unit == b.unit ? 0 : 1];
     }
     [[nodiscard]] std::uint32_t diameter() const;
-    /// If all bandwidths are known, the weight of a link in distances is NVLink's bandwidth over the link's.
+    /// If all bandwidths are known, the weight of a link in distances is NVLink's bandwidth divided by the
+    /// link's bandwidth.
     [[nodiscard]] const HopTable& geometry() const { return table_; }
     [[nodiscard]] bool distances_are_hops() const { return weight_[1] == 1 && weight_[2] == 1; }
     [[nodiscard]] bool takes_shortest_routes() const { return spec_.crossing == RailCrossing::spine; }
@@ -135,8 +136,8 @@ class RailCluster {
     [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const;
 
     RailClusterSpec spec_;
-    std::uint32_t gpus_;     // in all domains
-    std::uint32_t domains_;  // in all units
+    std::uint32_t gpus_;     // total number
+    std::uint32_t domains_;  // total number
     std::uint32_t leaves_;
     Divisor per_domain_;
     Divisor per_host_;

@@ -31,7 +31,7 @@ TorusSpec make_torus_spec(const RingBusSpec& spec) {
 
 RingBus::RingBus(const RingBusSpec& spec) : spec_(spec), ring_(make_torus_spec(spec)) {}
 
-/// The origin and the direction: "station 3 clockwise".
+/// A link name contains the origin and the direction: "station 3 clockwise".
 std::string RingBus::link_name(Link link) const {
     const bool clockwise = link.value < link_count() / 2;
     return "station " + std::to_string(ends(link).from) + (clockwise ? " clockwise" : " counter-clockwise");

@@ -165,7 +165,7 @@ Seconds BasicTorus<Width>::latency(Link link) const {
     return spec_.latency[place.axis][place.sign];
 }
 
-/// The origin and the direction: "(3,0,7) +x".
+/// A link name contains the origin and the direction: "(3,0,7) +x".
 template <std::size_t Width>
 std::string BasicTorus<Width>::link_name(Link link) const {
     const LinkPlace place = locate_link(link);

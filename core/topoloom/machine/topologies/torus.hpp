@@ -38,7 +38,7 @@ struct TorusSpec {
     TorusTies ties = TorusTies::plus;
 };
 
-/// A torus or mesh of up to `Width` axes. Routers are numbered row-major, so the last axis varies fastest,
+/// A torus or mesh of up to `Width` axes. Routers are numbered row-major (the last axis varies fastest),
 /// nodes router by router. A message corrects one axis after the other, each in the shorter direction
 /// (Sudheer 2012, ch. 3); see TorusTies. Neighboring routers have one link in each direction; links are
 /// numbered axis by axis.
@@ -188,7 +188,7 @@ class BasicTorus {
     [[nodiscard]] static std::int32_t position(const AxisLinks& lines, std::uint32_t router) {
         return static_cast<std::int32_t>(lines.size.remainder(lines.stride.quotient(router)));
     }
-    /// The number of links before the router's link that would exist if all lines were rings, but do not.
+    /// The number of wrap-around links, before the router's link, that lines lack.
     [[nodiscard]] static std::size_t count_missing_links(const AxisLinks& lines, std::uint32_t router) {
         if (lines.gap == 0) return 0;
         return std::size_t{lines.size.quotient(lines.stride.quotient(router))} * lines.gap;

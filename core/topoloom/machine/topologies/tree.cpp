@@ -66,7 +66,7 @@ std::vector<LinkRun> Tree::bandwidth_runs() const {
     return runs;
 }
 
-/// "level 2 group 5 up": the link from that group, or at level 0 from a node, to the group above it.
+/// A link named "level 2 group 5 up" leads from this group (at level 0: from a node) to the group above.
 std::string Tree::link_name(Link link) const {
     const std::uint32_t level = level_of(link);
     std::ostringstream text;

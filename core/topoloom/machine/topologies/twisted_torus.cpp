@@ -222,7 +222,7 @@ Seconds TwistedTorus::latency(Link link) const {
     return spec_.latency[line / 2][line % 2];
 }
 
-/// The origin and the direction: "(3,0,7) +x".
+/// A link name contains the origin and the direction: "(3,0,7) +x".
 std::string TwistedTorus::link_name(Link link) const {
     const std::size_t line = line_of(link);
     const Vector from = position(ends(link).from);

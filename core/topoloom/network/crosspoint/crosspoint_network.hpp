@@ -41,7 +41,7 @@ class CrosspointNetwork final : public PacketNetwork {
 
    private:
     enum class EventKind : std::uint8_t {
-        enter,      // the head of a packet reaches the buffers of its input, or a result those of its unit
+        enter,      // the head of a packet reaches its input, or a result its unit's buffers
         receive,    // the tail of a packet reaches a node
         credit,     // a credit returns to a window
         wake_sink,  // an output can send again
