@@ -41,7 +41,7 @@ struct SwitchOptions {
     std::uint32_t iterations = 1;              // of iSLIP
     InputQueues queues = InputQueues::shared;  // if by_output, `vcs` is per output
     Fanout fanout = Fanout::crosspoints;       // of multicasts
-    bool allow_deadlock = false;               // packets can use any virtual channel
+    bool allow_deadlock = false;               // whether packets can use any virtual channel
 };
 
 constexpr std::uint32_t max_vcs = 32;

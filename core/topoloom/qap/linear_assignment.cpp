@@ -97,9 +97,9 @@ void LinearAssignment<Cost>::augment(std::uint32_t row) {
         distance_[j] = rows_[row][j] - column_price_[j];
         before_[j] = row;
     }
-    std::uint32_t done = 0;     // order_[0 .. done): done
+    std::uint32_t done = 0;     // order_[0 .. done): processed columns
     std::uint32_t nearest = 0;  // order_[done .. nearest): columns at the smallest distance
-    std::uint32_t scanned = 0;  // order_[0 .. scanned): columns with final distances
+    std::uint32_t scanned = 0;  // order_[0 .. scanned): columns below the smallest distance
     Cost least = 0;
     std::uint32_t end = no_index;
     while (end == no_index) {

@@ -40,7 +40,7 @@ class LinearAssignment {
     std::vector<std::uint32_t> free_, still_free_;  // rows without a column
     std::vector<Cost> distance_;                    // of columns from the start row of the path
     std::vector<std::uint32_t> before_;             // predecessor row of each column
-    std::vector<std::uint32_t> order_;  // columns: done, then at the smallest distance, then others
+    std::vector<std::uint32_t> order_;  // columns: processed, then at the smallest distance, then others
     std::vector<const Cost*> row_starts_;
 };
 

@@ -54,7 +54,7 @@ struct NormalizedQap {
 
     std::size_t order;
     bool symmetric;                    // the sum runs over i < j only
-    std::int64_t factor = 1;           // of the value
+    std::int64_t factor = 1;           // common factor of the value
     std::vector<std::int64_t> a, b;    // zero diagonals
     std::vector<std::int64_t> linear;  // item by location, includes the diagonals; may be empty
     std::int64_t magnitude;            // bound on differences of values and their intermediate results

@@ -111,7 +111,7 @@ class QapMoves {
     Permutation p_;
     std::vector<std::size_t> offset_;  // start of row i, which contains the exchanges with j < i
     std::vector<T> delta_, tabu_until_;
-    std::vector<T> until_by_item_, until_by_location_;  // class x class, in both orders
+    std::vector<T> until_by_item_, until_by_location_;  // [item class][location class], and the reverse
     std::vector<std::uint32_t> location_class_;         // location class of each item's location
     std::vector<T> x_, y_, xt_, yt_, x_at_, sum_a_, sum_b_;
     std::vector<T> here_;  // current cost of each item; only if asymmetric

@@ -23,7 +23,7 @@ struct QapResult {
     std::int64_t value;
 };
 
-/// Number of parallel searches, for any number of threads.
+/// Number of parallel searches, independent of the number of threads.
 inline constexpr std::size_t qap_searches = 8;
 
 /// Memetic search (Benlic, Hao, Expert Systems with Applications 42, 2015: BMA). Results of robust tabu

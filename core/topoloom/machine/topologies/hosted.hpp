@@ -24,7 +24,7 @@ struct HostLinks {
     std::uint32_t cards = 1;                    // NICs per node
     BytesPerSecond bandwidth = unit_bandwidth;  // per NIC and direction
     Seconds latency{0};
-    bool is_assumed = false;  // the machine text does not describe NICs
+    bool is_assumed = false;  // whether the machine text does not describe NICs
 };
 
 /// Adds host links to routes between routers.

@@ -48,7 +48,7 @@ class LinkLoads final : public LoadTracker {
     [[nodiscard]] std::size_t rank_count() const override { return slots_.size(); }
     [[nodiscard]] std::int64_t hop_bytes() const { return hop_bytes_; }
     [[nodiscard]] const CongestionKey& key() override;
-    /// The congestion of the key, split into links including ports, and memory.
+    /// The congestion of the key, separately for links (including ports) and memory.
     [[nodiscard]] const BottleneckTimes& bottleneck();
     /// The sum over links of soft_term(congestion / scale). The scale is the given congestion, by default the
     /// current maximum. Setting the scale takes O(links ever loaded).
@@ -84,10 +84,10 @@ class LinkLoads final : public LoadTracker {
     struct Line : LinkLine {
         double most = 0;             // largest amount on a link of the line
         double added = 0;            // amount added by the current trial
-        std::uint32_t tried = 0;     // last trial that added an amount,
-        std::uint32_t critical = 0;  // and last trial in which a link of the line can be among the busiest
-        bool stale = false;          // `most` must be recomputed
-        bool used = false;           // a link of the line was ever loaded
+        std::uint32_t tried = 0;     // number of the last trial that added an amount
+        std::uint32_t critical = 0;  // number of the last trial in which a link can be among the busiest
+        bool stale = false;          // whether `most` must be recomputed
+        bool used = false;           // whether a link of the line was ever loaded
     };
     /// The range of amounts at which links of a rate have the maximum congestion.
     struct Limit {

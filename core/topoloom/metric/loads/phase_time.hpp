@@ -26,17 +26,17 @@ namespace topoloom {
 /// round waits for the previous round, see split_rounds(). The time is the maximum of the time until the
 /// busiest resource has transferred all bytes, and of the time until the last message of a sender arrives:
 ///
-///     time = the longest of  rounds * (longest route + startup) + startups inside nodes / leaving messages + network
-///                            rounds * startup inside a node + memory
-///                            any sender(its startups + rounds * its longest route + its largest transfer)
-///                            any sender(its startups + rounds * its longest route)
-///                                + max(network / messages with which a sender leaves, memory / messages of a sender)
+///     time = max of  rounds * (longest route + startup) + intra-node startups / inter-node messages + network
+///                    rounds * intra-node startup + memory
+///                    max over senders of (startups + rounds * longest route + largest transfer)
+///                    max over senders of (startups + rounds * longest route)
+///                        + max(network / inter-node messages per sender, memory / messages per sender)
 ///
 /// A sender starts its messages one after the other while earlier messages are in flight. The time of this
 /// two-stage pipeline is the first message in stage one and all in stage two, or all in stage one and the
 /// last in stage two. Based on LogGP (Alexandrov, Ionescu, Schauser, Scheiman, SPAA 1995), with o per
-/// message, L per round, and G for shared resources. "startups inside nodes" counts only senders that also
-/// send inter-node messages, because their NICs wait meanwhile.
+/// message, L per round, and G for shared resources. "intra-node startups" are those of senders that also send
+/// inter-node messages, because their NICs wait during these startups.
 class PhaseTime {
    public:
     /// Refers to the machine.

@@ -58,7 +58,7 @@ class CrosspointNetwork final : public PacketNetwork {
     /// Position of a packet in its group's tree. The default is no position.
     struct TreePlace {
         std::uint32_t vertex = no_index;
-        std::uint32_t branch = no_index;  // that the packet arrives by
+        std::uint32_t branch = no_index;  // branch that the packet arrives by
     };
     /// A packet in flight to a switch or in a buffer of the switch.
     struct StoredPacket {
@@ -87,7 +87,7 @@ class CrosspointNetwork final : public PacketNetwork {
     /// The queue of a lane at an input.
     struct InputLine {
         std::uint32_t first = no_index, last = no_index;
-        std::uint64_t taken_until = 0;  // until when the input sends, in parts of a cycle
+        std::uint64_t taken_until = 0;  // end of sending at the input, in parts of a cycle
         std::uint64_t begun = never;    // cycle in which copies of the first packet began to leave
     };
     /// An output or combining unit. A sink arbitrates among queues, one per source and lane of the switch.
@@ -280,7 +280,7 @@ class CrosspointNetwork final : public PacketNetwork {
     std::vector<Event> current_events_;
     std::vector<std::uint32_t> awake_sinks_, awake_nodes_;
     std::uint64_t flit_hops_ = 0;
-    std::uint64_t made_ = 0, ended_ = 0;  // packets, including copies
+    std::uint64_t made_ = 0, ended_ = 0;  // numbers of packets, including copies
     std::uint64_t flits_stored_ = 0;
     std::uint64_t flits_room_ = 0;  // capacity of all buffers in flits
     Received received_;

@@ -199,7 +199,7 @@ class InputQueuedNetwork final : public PacketNetwork {
     const VcMask chosen_;                                 // virtual channels of adaptive packets
     const bool matches_;                                  // whether the allocator needs a request matrix
     const std::uint32_t longest_delay_, shortest_delay_;  // cycles of a channel
-    const bool paced_;                                    // some channels move less than one flit per cycle
+    const bool paced_;          // whether some channels move less than one flit per cycle
     const std::uint32_t room_;  // credits that a packet needs to allocate a virtual channel
     std::uint64_t now_ = 0;
     const Shards shards_;

@@ -82,7 +82,7 @@ class Paths {
         std::vector<RouteChannel> route;
         std::vector<Hop> path;
         std::vector<Hop> detour;
-        bool is_fixed = false;  // the path is the only one between these nodes
+        bool is_fixed = false;  // whether the path is the only path between these nodes
     };
     /// Returns a path between different nodes. If the route is split, draws a path according to the shares.
     /// With steps(), returns only the channel from the node. The result is valid until the next call with
