@@ -85,7 +85,7 @@ void HopTable::require_memory(std::uint64_t width, std::uint64_t rows, std::uint
 std::uint32_t HopTable::look_up_hops(Point a, Point b) const {
     const auto at = std::ranges::lower_bound(exceptions_, std::pair(a.node, b.node), {}, ends_of);
     if (at != exceptions_.end() && ends_of(*at) == std::pair(a.node, b.node)) return at->hops;
-    return classes_.count > 0 ? class_distance(a.row, b.row) + a.leaf + b.leaf : table(a, b);
+    return classes_.count > 0 ? class_distance(a.row, b.row) + a.leaf + b.leaf : table_hops(a, b);
 }
 
 std::uint32_t HopTable::class_distance(std::uint32_t a, std::uint32_t b) const {
