@@ -16,18 +16,18 @@ void require_existing(std::uint32_t id, std::size_t count, const char* kind) {
     if (id >= count) fail("there is no ", kind, " ", id, " to be down: the machine has ", count);
 }
 
-/// Refuses a machine that is too large for a table before its links are listed. Only nodes below switches need no rows
-/// of their own.
+/// Throws Error if the hop table does not fit in memory, before links are listed. Nodes attached to switches
+/// share the switch's row.
 template <class T>
 void require_memory(const T& whole) {
     const std::size_t nodes = whole.node_count();
     const std::size_t vertices = whole.vertex_count();
-    const std::size_t rows = vertices > nodes ? vertices - nodes : vertices;  // with host links: the routers
+    const std::size_t rows = vertices > nodes ? vertices - nodes : vertices;  // with host links: routers
     HopTable::require_memory(rows, rows, nodes);
 }
 
 template <class T>
-ShortestRoutes::Choice choice_of(const T& whole) {
+ShortestRoutes::Choice choose_among_routes(const T& whole) {
     if constexpr (requires { whole.shares_shortest_routes(); }) {
         if (whole.shares_shortest_routes()) return ShortestRoutes::Choice::shared;
     }
@@ -46,13 +46,13 @@ Degraded::Degraded(IntactTopology intact, const Failures& failures)
             for (const Node node : ids<Node>(t.node_count())) vertex_.push_back(t.vertex(node));
         },
         *intact_);
-    take_down(failures);
+    mark_down(failures);
     find_routes();
     const auto [a, b] = find_unreachable_pair(usable_nodes());
     connected_ = a == b;
 }
 
-void Degraded::take_down(const Failures& failures) {
+void Degraded::mark_down(const Failures& failures) {
     std::vector<std::uint32_t> nodes_left(vertex_count(), 0);
     for (const std::uint32_t v : vertex_) ++nodes_left[v];
     std::vector<bool> vertex_up(vertex_count(), true);
@@ -79,7 +79,7 @@ void Degraded::take_down(const Failures& failures) {
         if (named) found[static_cast<std::size_t>(at - sought.begin())] = true;
         link_up_[link.value] = !named && vertex_up[e.from] && vertex_up[e.to];
     }
-    take_down_unlinked_nodes();
+    mark_unlinked_nodes_down();
     for (std::size_t i = 0; i < sought.size(); ++i) {
         if (found[i] || (i > 0 && sought[i] == sought[i - 1])) continue;
         fail("there is no link from vertex ", sought[i].from, " to vertex ", sought[i].to, " to be down");
@@ -87,7 +87,7 @@ void Degraded::take_down(const Failures& failures) {
 }
 
 /// A node is down if a link to or from its router is down.
-void Degraded::take_down_unlinked_nodes() {
+void Degraded::mark_unlinked_nodes_down() {
     std::visit(
         [&]<class T>(const T& t) {
             if constexpr (requires { t.link_up(Node{}); }) {
@@ -110,10 +110,10 @@ void Degraded::find_routes() {
         [&](const auto& t) {
             std::vector<bool> forwarding;
             for (std::uint32_t v = 0; v < vertex_count(); ++v) forwarding.push_back(forwards(t, v));
-            shortest_ = ShortestRoutes(vertex_, forwarding, std::move(arcs), choice_of(t));
+            shortest_ = ShortestRoutes(vertex_, forwarding, std::move(arcs), choose_among_routes(t));
             takes_detours_ = !takes_shortest_routes(t);
             if (!takes_detours_) return;
-            // By router: a node is one host link away from its router, or is the router.
+            // Table rows are routers: a node is one host link away from its router, or is the router.
             const auto& routers = between_routers(t);
             const std::uint32_t leaf = host_hops(t);
             const std::size_t rows = routers.vertex_count();
@@ -126,7 +126,7 @@ void Degraded::find_routes() {
                 if (is_up(node)) node_at[router] = node;
             }
             hops_ = HopTable(std::move(points), rows,
-                             HopTable::filled(rows, [&](std::uint32_t v, std::uint32_t w) {
+                             HopTable::make_hops(rows, [&](std::uint32_t v, std::uint32_t w) {
                                  const Node a = node_at[v];
                                  const Node b = node_at[w];
                                  if (a == none || b == none || a == b) return 0U;
@@ -158,7 +158,7 @@ std::vector<Node> Degraded::usable_nodes() const {
 }
 
 std::pair<Node, Node> Degraded::find_unreachable_pair(std::span<const Node> nodes) const {
-    std::vector<Node> representatives;  // one for each row of the table
+    std::vector<Node> representatives;  // one point per row of the table
     std::vector<bool> seen(vertex_count(), false);
     for (const Node node : nodes) {
         if (!seen[point(node).row]) representatives.push_back(node);

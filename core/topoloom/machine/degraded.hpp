@@ -20,21 +20,23 @@
 
 namespace topoloom {
 
-/// Nodes, vertices and links that are down. A vertex that is down takes its links down; it is down once all its nodes are.
+/// Nodes, vertices and links that are down. If a vertex is down, so are its links. If all nodes of a vertex
+/// are down, so is the vertex.
 struct Failures {
     std::vector<std::uint32_t> nodes;
     std::vector<std::uint32_t> vertices;
-    std::vector<LinkEnds> links;  // all links from one vertex to the other
+    std::vector<LinkEnds> links;  // all links from the first vertex to the second are down
 };
 
-/// A topology of which a part is down. Routes without failures stay. Others become a shortest route over links that are
-/// up, by the lowest link id at every vertex, or over all of these links in a graph with ECMP routing. A split route with a
-/// failure on one of its paths is replaced as a whole. Distances are kept in a HopTable.
+/// A topology with failures. Routes without failures do not change. Other routes are replaced by a shortest
+/// route over links that are up: the lowest link id at every vertex, or all shortest routes in a graph with
+/// ECMP routing. If one path of a split route fails, the whole route is replaced. Distances are stored in a
+/// HopTable.
 class Degraded {
    public:
     using Point = HopTable::Point;
 
-    /// Throws Error if something that is down does not exist, and if no node is left.
+    /// Throws Error if a failed node, vertex or link does not exist, or if all nodes are down.
     Degraded(IntactTopology intact, const Failures& failures);
 
     [[nodiscard]] std::size_t node_count() const { return node_up_.size(); }
@@ -42,11 +44,11 @@ class Degraded {
     [[nodiscard]] std::size_t vertex_count() const;
     [[nodiscard]] Point point(Node node) const { return geometry().point(node); }
     [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return geometry().distance(a, b); }
-    /// The diameter over pairs of nodes that reach each other.
+    /// The most hops between two nodes that have a route.
     [[nodiscard]] std::uint32_t diameter() const { return geometry().max_distance(); }
     [[nodiscard]] const HopTable& geometry() const { return takes_detours_ ? hops_ : shortest_.table(); }
 
-    /// The first node must reach the second.
+    /// Requires that the first node reaches the second.
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
         visit_route(a, b, RouteVisitor(visit));
@@ -55,7 +57,8 @@ class Degraded {
     [[nodiscard]] bool is_up(Node node) const { return node_up_[node.value]; }
     [[nodiscard]] bool is_up(Link link) const { return link_up_[link.value]; }
     [[nodiscard]] std::vector<Node> usable_nodes() const;
-    /// Throws Error, naming `whose` nodes these are, if one of them is down or cannot reach another.
+    /// Throws Error if one of the nodes is down or cannot reach another. `whose` is the owner of the nodes in
+    /// the message.
     void require_usable(std::span<const Node> nodes, std::string_view whose) const;
     /// Whether both nodes are up and the first reaches the second.
     [[nodiscard]] bool connected(Node from, Node to) const {
@@ -74,13 +77,14 @@ class Degraded {
 
    private:
     void visit_route(Node a, Node b, const RouteVisitor& visit) const;
-    /// Whether all links of the intact route are up.
+    /// Whether all links of the route without failures are up.
     template <class T>
     [[nodiscard]] bool is_up(const T& whole, Node a, Node b) const;
-    void take_down(const Failures& failures);
-    void take_down_unlinked_nodes();
+    void mark_down(const Failures& failures);
+    void mark_unlinked_nodes_down();
     void find_routes();
-    /// Two of the nodes, the first of which cannot reach the second; the same node twice if there are none.
+    /// Returns two of the nodes such that the first cannot reach the second, or the same node twice if all
+    /// reach each other.
     [[nodiscard]] std::pair<Node, Node> find_unreachable_pair(std::span<const Node> nodes) const;
 
     /// Immutable, so copies of a machine share it.
@@ -90,8 +94,8 @@ class Degraded {
     std::vector<std::uint32_t> vertex_;  // of a node
     ShortestRoutes shortest_;
     bool connected_ = true;       // all nodes that are up reach each other
-    bool takes_detours_ = false;  // some intact routes are longer than necessary
-    HopTable hops_;               // replaces the table of shortest routes if routes take detours
+    bool takes_detours_ = false;  // some routes without failures are longer than the shortest path
+    HopTable hops_;               // if routes take detours: used instead of the table of shortest routes
 };
 
 }  // namespace topoloom

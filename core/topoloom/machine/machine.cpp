@@ -18,7 +18,7 @@ constexpr bool are_topologies(const std::variant<Ts...>*) {
 }
 static_assert(are_topologies(static_cast<AnyTopology*>(nullptr)));
 
-/// Returns use(topology) if the topology has coordinates, and `otherwise` if not.
+/// Returns use(topology) if the topology has coordinates, else `otherwise`.
 template <class Use, class Value>
 Value with_grid(const Machine& machine, const Use& use, const Value& otherwise) {
     const auto apply = [&]<class T>(const T& topology) -> Value {
@@ -37,16 +37,16 @@ Value with_grid(const Machine& machine, const Use& use, const Value& otherwise) 
     });
 }
 
-/// The largest bandwidth that words such as double make if none is given.
+/// The largest bandwidth that words such as `double` can result in if no bandwidth is given.
 constexpr BytesPerSecond max_relative{8};
 
-std::string bandwidth_text(BytesPerSecond bandwidth) {
+std::string format_bandwidth(BytesPerSecond bandwidth) {
     std::ostringstream text;
     text << bandwidth.value / 1e9 << " GB/s";
     return text.str();
 }
 
-/// The least distance(node, node + 1).
+/// Returns the minimum of distance(node, node + 1) over all nodes.
 template <class Distance>
 std::uint32_t min_neighbor_distance(std::size_t nodes, const Distance& distance) {
     std::uint32_t nearest = std::numeric_limits<std::uint32_t>::max();
@@ -55,8 +55,9 @@ std::uint32_t min_neighbor_distance(std::size_t nodes, const Distance& distance)
     return nearest;
 }
 
-/// The least distance between two nodes without host links. Except in graphs, the nearest nodes have consecutive numbers.
-/// With failures distances are hops, and none is shorter than without.
+/// Returns the minimum distance between two nodes, excluding host links. Except in graphs, the nearest nodes
+/// have consecutive numbers. With failures distances are hops, and no distance is shorter than without
+/// failures.
 template <class T>
 std::uint32_t min_node_distance(const T& network) {
     const std::size_t nodes = network.node_count();
@@ -137,12 +138,12 @@ void Machine::check_bandwidths() {
     }
     has_bandwidths_ = least ? least->bandwidth >= min_known : node_spec_.memory.has_value();
     if (least && least->bandwidth <= max_relative && most->bandwidth >= min_known) {
-        fail("the machine says how fast '", name(most->first), "' is, ", bandwidth_text(most->bandwidth),
-             ", but nothing of '", name(least->first), "'; give the bandwidth of all links");
+        fail("link '", name(most->first), "' has a bandwidth, ", format_bandwidth(most->bandwidth),
+             ", but link '", name(least->first), "' has none; give the bandwidth of all links");
     }
     if (least && least->bandwidth > max_relative && least->bandwidth < min_known) {
         remarks_.push_back("no times are known, as bandwidths below 100 kB/s count as relative ('" +
-                           name(least->first) + "': " + bandwidth_text(least->bandwidth) + ")");
+                           name(least->first) + "': " + format_bandwidth(least->bandwidth) + ")");
     }
     const bool nodes_have_speeds = std::isfinite(node_spec_.port_bandwidth.value) || node_spec_.memory ||
                                    node_spec_.startup || node_spec_.latency || node_spec_.memory_startup;
@@ -163,7 +164,7 @@ void Machine::complete_speeds() {
             const HostLinks& hosts = network.hosts();
             if (hosts.cards > 0 && hosts.is_assumed) {
                 remarks_.push_back("assumed: one network card per node, of " +
-                                   bandwidth_text(hosts.bandwidth) + " (cards=, bandwidth.host=)");
+                                   format_bandwidth(hosts.bandwidth) + " (cards=, bandwidth.host=)");
             }
         }
     };
@@ -256,7 +257,7 @@ double Machine::average_distance() const {
         double sum = 0;
         for (const std::uint64_t total : totals) sum += static_cast<double>(total);
         if constexpr (std::is_same_v<T, HopTable>) {
-            const std::uint64_t pairs = g.reached_pairs(points);
+            const std::uint64_t pairs = g.count_reached_pairs(points);
             return pairs == 0 ? 0.0 : to_routers + sum / static_cast<double>(pairs);
         } else {
             return to_routers + sum / static_cast<double>(node_count_) / static_cast<double>(node_count_ - 1);

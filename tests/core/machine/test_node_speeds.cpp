@@ -102,9 +102,9 @@ TEST_CASE("a machine with bandwidths for some links only is refused in one line"
              {"graph:3:0-1@2GB/s,1-2", "node 0 -> node 1", "2", "node 1 -> node 2"},
              {"torus:4x4,bandwidth.x=9.4GB/s+down:0", "(0,0) +x", "9.4", "(0,0) +y"}}) {
         CAPTURE(text);
-        CHECK(error_message_of(text) == "machine '" + text + "': the machine says how fast '" + fast +
-                                            "' is, " + speed + " GB/s, but nothing of '" + other +
-                                            "'; give the bandwidth of all links");
+        CHECK(error_message_of(text) == "machine '" + text + "': link '" + fast + "' has a bandwidth, " +
+                                            speed + " GB/s, but link '" + other +
+                                            "' has none; give the bandwidth of all links");
     }
 }
 

@@ -204,7 +204,7 @@ TEST_CASE("an invalid rail cluster is refused") {
          "machine 'rails:8:0:1': a rail cluster has at least 1 GPU in a domain, 1 domain in a unit and 1 "
          "unit"},
         {"rails:8:4:1,rails=3",
-         "machine 'rails:8:4:1,rails=3': the 8 GPUs of a domain cannot be dealt out evenly to 3 rails"},
+         "machine 'rails:8:4:1,rails=3': the 8 GPUs of a domain cannot be divided evenly among 3 rails"},
         {"rails:8:4:1,rails=0",
          "cannot read machine 'rails:8:4:1,rails=0': a rail cluster has at least 1 rail; at column 19"},
         {"rails:8:4:2,spines=0",
@@ -235,7 +235,7 @@ TEST_CASE("a host is a domain or as given, also with failures") {
     }
     CHECK_THROWS_WITH_AS(
         make_machine("rails:8:2:1,host=3"),
-        "machine 'rails:8:2:1,host=3': the 8 GPUs of a domain cannot be dealt out evenly to hosts of 3",
+        "machine 'rails:8:2:1,host=3': the 8 GPUs of a domain cannot be divided evenly into hosts of 3",
         Error);
     CHECK_THROWS_AS(make_machine("rails:8:2:1,host=0"), Error);
 }

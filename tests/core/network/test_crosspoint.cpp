@@ -406,14 +406,15 @@ TEST_CASE("options without support by crosspoints are refused in one line") {
     };
     refused({.vcs = 1, .buffer = 3}, "fattree:4",
             "the buffer of a crosspoint, 3 flits, cannot hold a packet of 4; enlarge it");
-    refused({.vcs = 3, .buffer = 8}, "torus:4x4",
-            "packets that choose their channels on 'torus:4x4' need channels to escape by, which crosspoint "
-            "switches do not have; choose the machine's own routing ('own'), or queues at inputs",
-            Routing::minimal_adaptive);
+    refused(
+        {.vcs = 3, .buffer = 8}, "torus:4x4",
+        "adaptive routing on 'torus:4x4' needs escape channels, which output-queued switches do not have; "
+        "choose the machine's own routing ('own'), or input-queued switches",
+        Routing::minimal_adaptive);
     const Machine machine = make_machine("fattree:4");
     const SwitchGroup alone{SwitchCollective::multicast, {Node{0}, {}}, {Node{0}}};
-    CHECK_THROWS_WITH_AS(run_collective(machine, {alone}, 8),
-                         "a group of one node has nobody to send to; name two members or more", Error);
+    CHECK_THROWS_WITH_AS(run_collective(machine, {alone}, 8), "a group needs at least two members, not one",
+                         Error);
     SwitchGroup missing = group_of(machine, SwitchCollective::reduce, Node{0}, {Node{0}, Node{1}});
     missing.members.push_back(Node{2});
     CHECK_THROWS_WITH_AS(run_collective(machine, {missing}, 8),

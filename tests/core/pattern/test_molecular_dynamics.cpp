@@ -90,6 +90,6 @@ TEST_CASE("a box is cut into cells that are wide enough") {
 
 TEST_CASE("cells without extent, or too many cells, are refused") {
     CHECK_THROWS_WITH_AS((void)molecular_dynamics({4, 0, 4}, 10, 1),
-                         "cells of 4x0x4 have an axis without any", Error);
+                         "cells of 4x0x4 have an axis of 0 cells; give at least 1 per axis", Error);
     CHECK_THROWS_AS((void)molecular_dynamics({100'000, 100'000, 1}, 10, 1), Error);
 }

@@ -8,7 +8,7 @@
 
 namespace topoloom {
 
-/// The section +down:, which may follow a topology.
+/// Reads the section +down:, which may follow a topology.
 extern const SectionForm down_form;
 
 [[nodiscard]] Failures read_failures(const Section& section);

@@ -6,9 +6,10 @@
 
 namespace topoloom {
 
-/// Adds the bytes of messages to the links of their routes. On a run of links along an axis it changes only the first link
-/// and the one behind the last, by add(index, difference). Messages of one node share the runs in which their routes
-/// begin. Exact while sums stay below 2^53. Complete when destroyed; see BasicTorus::settle().
+/// Adds the bytes of messages to the links of their routes. For a run of links along an axis, calls
+/// add(index, difference) only for the first link and the link behind the last. Messages of one node share
+/// the first runs of their routes. Exact for sums below 2^53. The destructor completes the differences;
+/// BasicTorus::settle() then computes the loads.
 template <std::size_t Width>
 template <class Add>
 class BasicTorus<Width>::Deposits {
@@ -35,7 +36,7 @@ class BasicTorus<Width>::Deposits {
     }
 
    private:
-    /// Adds the runs along the k-th axis of the order and later ones.
+    /// Adds the runs along the k-th and later axes of the routing order.
     void flush(std::size_t k) {
         const auto& order = torus_.spec_.order;
         Point at = from_;
@@ -45,12 +46,12 @@ class BasicTorus<Width>::Deposits {
             const std::int32_t x = at.at[axis];
             const std::int32_t y = to_.at[axis];
             if (x == y) continue;
-            const Lines& lines = torus_.lines_[axis];
+            const AxisLinks& lines = torus_.lines_[axis];
             const std::size_t step = lines.step[axis];
-            const std::size_t line = torus_.place_among(lines, at) - static_cast<std::size_t>(x) * step;
+            const std::size_t line = torus_.index_among_links(lines, at) - static_cast<std::size_t>(x) * step;
             const AxisRoute route = torus_.route_along(lines, x, y);
             const double amount = route.split ? 0.5 * bytes_[k] : bytes_[k];
-            const auto put = [&](bool minus) {  // links have the number of their lower end
+            const auto put = [&](bool minus) {  // the index of a link is its lower end
                 add_run(lines, step, lines.first[minus ? 1 : 0] + line,
                         static_cast<std::uint32_t>(minus ? y : x), route.length, amount);
             };
@@ -60,13 +61,13 @@ class BasicTorus<Width>::Deposits {
             at.at[axis] = to_.at[axis];
         }
     }
-    /// Adds to `length` links of the line that begins with link `first`, from position `start` on.
-    void add_run(const Lines& lines, std::size_t step, std::size_t first, std::uint32_t start,
+    /// Adds to `length` links from position `start` on, in the line whose first link is `first`.
+    void add_run(const AxisLinks& lines, std::size_t step, std::size_t first, std::uint32_t start,
                  std::uint32_t length, double amount) {
         const std::uint32_t end = start + length;
         add_(first + start * step, amount);
         if (end < lines.length) add_(first + end * step, -amount);
-        if (end > lines.length) {  // the run passes the end of the ring
+        if (end > lines.length) {  // the run crosses the end of the ring
             add_(first, amount);
             add_(first + (end - lines.length) * step, -amount);
         }
@@ -76,7 +77,7 @@ class BasicTorus<Width>::Deposits {
     Add add_;
     Point from_;
     Point to_;
-    std::array<double, Width> bytes_{};  // by position in the order
+    std::array<double, Width> bytes_{};  // by position in the routing order
 };
 
 }  // namespace topoloom
