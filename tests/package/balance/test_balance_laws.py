@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws of all balancers: no task is lost, and loads end as guaranteed."""
+"""Laws of all balancers: no task is lost, and final loads are within the guarantee."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 import topoloom as tl
 
-#: Balancers that end at the floor or ceiling of the mean.
+#: Balancers whose final loads are the floor or ceiling of the mean.
 EXACT = (
     "alias(remainder=exact)",
     "qwalk",
@@ -21,7 +21,7 @@ LOADS = st.lists(st.integers(0, 50), min_size=1, max_size=40)
 
 
 def after(loads: list[int], plan: np.ndarray) -> np.ndarray:
-    """Execute a plan move by move."""
+    """Compute the loads after each move of a plan."""
     ends = np.array(loads)
     for source, target, tasks in plan.tolist():
         assert source != target
@@ -67,7 +67,7 @@ def test_near_partners_end_at_the_floor_or_ceiling_with_the_fewest_hops(
 
 
 def hops(plan: np.ndarray, slots: list[int], machine: tl.Machine) -> int:
-    """Add up tasks times distance."""
+    """Sum the distances of moved tasks."""
     return sum(
         tasks * machine.distance(slots[source], slots[target])
         for source, target, tasks in plan.tolist()

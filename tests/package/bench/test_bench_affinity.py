@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of affinities: tables, picture and particles."""
+"""The affinity benchmark writes tables and a figure, and models a particle code."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from balance import exactness, near, optimality, repartitions, scattered, simula
 
 
 def slow_fewest(excess: list[int]) -> int:
-    """Try all groupings of ranks; each balanced group saves a message."""
+    """Find the fewest messages by trying all groupings; a balanced group saves one."""
     best = len(excess)
     for groups in product(range(len(excess)), repeat=len(excess)):
         sums: dict[int, int] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of contention on tiny cases: patterns, bounds, tables, pictures."""
+"""The contention benchmark on tiny cases: patterns, bounds, tables and figures."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MESH = Case("published", cases.RAGGED, "Mesh", 8, 1)
 
 @pytest.fixture(scope="module")
 def mesh_runs() -> list[Run]:
-    """Place and bound a case in every way."""
+    """Run all mappers and bounds on one case."""
     return measured(MESH)
 
 
@@ -118,10 +118,10 @@ def test_tables_are_geometric_means_over_cases() -> None:
     assert "| Mesh | 2 | 0.500 | 1.000 | 2.000 | 0.667 | 1 | 2.00 | 0.50 | 0.50 |" in (
         tables.in_short(results)
     )
-    # 8 is over default and, in parentheses, as published.
+    # Ratio to the default order; the published ratio is in parentheses.
     links = tables.links(results, cases.IN_ORDER).splitlines()
     assert "| 0.75 (0.78) | 0.50 (0.60) | 0.50 | 0.25 |" in links[2]
-    assert links[2].split("|")[3:] == links[3].split("|")[3:]  # the mean of one size
+    assert links[2].split("|")[3:] == links[3].split("|")[3:]  # one size is its mean
     hops = tables.hops(results, cases.IN_ORDER).splitlines()
     assert hops[2].startswith("| 8 | 2.00 (2.22) | 2.00 (2.18) |")
     assert tables.hops(results, cases.SHUFFLED) == ""
@@ -148,7 +148,7 @@ def test_results_come_back_and_become_a_page_and_pictures(
     assert "| tree | 3-D halo |" in tables.choice(results)
     report = tables.report(results)
     assert "| Mesh | 1 |" in report
-    assert "Figures" not in report  # they begin at 64 ranks
+    assert "Figures" not in report  # figures start at 64 ranks
     assert tables.report(tables.Results([])) == ""
     file = tmp_path / "picture.svg"
     figure.choice(results, file)

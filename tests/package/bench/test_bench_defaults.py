@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of the defaults: cases, Scotch, and tables."""
+"""The benchmark of default settings: cases, Scotch and tables."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_job_has_just_enough_nodes(job: str) -> None:
 
 def test_scotch_gets_distances_and_a_tree_of_domains() -> None:
     far = np.array([[1, 1, 3], [1, 1, 3], [3, 3, 1]])
-    # Slot 2 is cut off first.
+    # The first bisection separates slot 2.
     assert deco(far) == "deco 0\n3 7\n0 1 6\n1 1 7\n2 1 2\n1\n3 3\n"
 
 

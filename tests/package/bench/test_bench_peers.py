@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of peers without peers: formats, scoring, repair, registry, runs."""
+"""The comparison with other mappers, without running them: formats, scores, repair."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_the_registry_only_improves(tmp_path: Path) -> None:
     assert not registry.offer(replace(first, value=101))
     assert registry.offer(replace(first, value=90))
     registry.save()
-    # Another run that started earlier and knows less.
+    # A concurrent run started earlier and has worse results.
     other = Registry(tmp_path / "nothing")
     other.file = file
     other.offer(replace(first, value=95))
@@ -162,7 +162,7 @@ def test_the_registry_only_improves(tmp_path: Path) -> None:
     other.save()
     again = Registry(file)
     assert again.best("s/a", "0f") == 90
-    assert again.best("s/a", "aa") == 7  # another content is another instance
+    assert again.best("s/a", "aa") == 7  # another hash is another instance
     assert again.best("s/b", "0f") is None
     file.write_text(file.read_text() + "s/a,0f,hop-bytes,80,again\n")
     with pytest.raises(ValueError, match="csv:4: s/a is there twice"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of unmodified programs reads their output and writes tables."""
+"""The benchmark of unmodified programs parses their output and writes tables."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Comparison with published values: standings, and reasons to fail."""
+"""The comparison with published values: verdicts, and causes of failure."""
 
 from __future__ import annotations
 

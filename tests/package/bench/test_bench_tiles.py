@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of process grids: cases, peers, and that `tile` is no worse."""
+"""The benchmark of process grids: cases, peers, and a check that `tile` never loses."""
 
 from __future__ import annotations
 

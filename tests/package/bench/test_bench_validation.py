@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The study of objectives and simulated times: cases and page."""
+"""The correlation of objectives with simulated times: cases and page."""
 
 from __future__ import annotations
 

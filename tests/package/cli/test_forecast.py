@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Long tasks report their remaining time once without a progress bar."""
+"""Long tasks report their remaining time once if there is no progress bar."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from topoloom.cli.forecast import Forecast
 @pytest.mark.parametrize(
     ("done", "left"),
     [
-        (500, None),  # of a thousand in 20 s: as much again
+        (500, None),  # 500 of 1000 in 20 s: 20 s remain
         (100, "3 min"),
         (10, "33 min"),
         (1, "6 h"),

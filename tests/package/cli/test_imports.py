@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A verb imports only what it needs: imports dominate the startup time."""
+"""Each verb imports only needed modules: imports dominate startup time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-#: Runs a command line and prints the modules it imported; for map, without numpy's.
+#: Runs a command line and prints the imported modules; for map, numpy is excluded.
 RUN_AND_LIST_MODULES = """
 import json, os, sys
 if sys.argv[1] == "map":

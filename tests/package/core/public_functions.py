@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Public functions with the parameters of their signatures."""
+"""List the public functions with the parameters of their signatures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Parameter(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A public function or method, with an object of its class."""
+    """A public function or method; a method has the class of its object."""
 
     name: str
     owner: str | None
@@ -32,7 +32,7 @@ class Function(NamedTuple):
 def public_functions() -> list[Function]:
     """List all public functions.
 
-    All compiled functions, methods and constructors, and the functions in Python.
+    Includes compiled functions, methods and constructors, and Python functions.
     """
     found = []
     for package in public_packages():

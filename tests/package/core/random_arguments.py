@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arguments for public functions: valid, of another machine, or of any type."""
+"""Arguments for public functions: valid, from another machine, or of any type."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from topoloom.schedules import Call, RankSlots
 
 
 class ArgumentSource:
-    """Arguments drawn from valid objects and from values that are always wrong."""
+    """Draws arguments from valid objects and from invalid values."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
@@ -142,13 +142,13 @@ class ArgumentSource:
         return _core.Placement(allocation, self.rng.sample(slots, count))
 
     def argument(self, parameter: Parameter) -> Any:
-        """Draw a valid value, or any value."""
+        """Draw a value that fits the parameter, or in 10 % of the cases any value."""
         if self.rng.random() < 0.1:
             return self.anything()
         return self.fitting(parameter)
 
     def scenario(self, function: str) -> dict[str, Any]:
-        """Arguments that match each other, if the function requires it."""
+        """Draw matching arguments if the function requires them to match."""
         rng = self.rng
         if together := task_scenario(function, self.pools, rng):
             return self._on_machine() | together
@@ -354,7 +354,7 @@ class ArgumentSource:
         return array
 
     def fitting(self, parameter: Parameter) -> Any:
-        """Draw a value by the name and the type of a parameter."""
+        """Draw a value that fits the name and the type of a parameter."""
         rng = self.rng
         name, kind = parameter.name, parameter.type
         if name == "traffic" and "Traffic" in kind:
@@ -392,7 +392,7 @@ class ArgumentSource:
         return rng.choice(TEXTS)
 
     def numbers(self) -> Any:
-        """Draw numbers that are often valid slots, nodes or ranks."""
+        """Draw numbers; most are valid slots, nodes or ranks."""
         rng = self.rng
         size = rng.choice((1, 2, 3, 4, 6, 8, 16))
         if rng.random() < 0.5:

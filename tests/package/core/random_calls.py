@@ -31,9 +31,9 @@ from random_arguments import ArgumentSource
 import topoloom
 from topoloom import Error, _core
 
-#: Parameters that are always given.
+#: Parameters that every call sets.
 LIMITS = ("seconds", "work", "search", "budget")
-#: A call that takes longer is reported with the place where it is.
+#: Calls that take longer are reported with a stack trace.
 SECONDS = 600
 _ALLOWED = (ValueError, TypeError, MemoryError, OverflowError, IndexError)
 #: Exceptions that functions in Python raise themselves.
@@ -54,7 +54,7 @@ def make(
         args[0] = fitting[function.owner]
     leave_rest = False
     for parameter in function.parameters:
-        limits = parameter.name in LIMITS  # else a search may take long
+        limits = parameter.name in LIMITS  # without a limit a search may take long
         if parameter.has_default and not limits and source.rng.random() < 0.6:
             leave_rest = True
             continue
@@ -64,9 +64,7 @@ def make(
         if parameter.name == "seconds" and not isinstance(value, float):
             value = source.rng.choice((0.01, 0.02, -1, math.nan, "x"))
         if parameter.name == "most" and isinstance(value, int):
-            value = min(
-                value, 5000
-            )  # messages of 2^63 bytes may be cut in many segments
+            value = min(value, 5000)  # messages of 2^63 bytes can have many segments
         if leave_rest or parameter.by_name:
             names[parameter.name] = value
         else:
@@ -96,7 +94,7 @@ def ending(
     except allowed as error:
         kind, text = type(error).__name__, str(error)
         if in_python:
-            text = text.replace("a\nb", "ab")  # a path, as it was given
+            text = text.replace("a\nb", "ab")  # undo the escaping of the path
             if (file := _raised_in(error)) and not isinstance(error, OSError):
                 return kind, f"{kind} comes out of {file}: {text}"
         if not text.strip() or "\n" in text:
@@ -112,7 +110,7 @@ def ending(
 
 
 def _raised_in(error: BaseException) -> str:
-    """Return the file of another package that raised an error, or ""."""
+    """Return the file outside the package that raised an error, or ""."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     file = Path(frame.f_code.co_filename)
     return "" if _PACKAGE in file.parents or file == Path(__file__) else str(file)
@@ -126,14 +124,14 @@ def _repr(value: Any) -> str:
 
 
 def shown(function: Function, args: list[Any], names: dict[str, Any]) -> str:
-    """Return the call as text."""
+    """Format the call as Python code."""
     parts = [_repr(arg) for arg in args]
     parts += [f"{name}={_repr(arg)}" for name, arg in names.items()]
     return f"{function.name}({', '.join(parts)})".replace("\n", " ")[:2000]
 
 
 def run(calls: int, seed: int, only: str | None = None) -> int:
-    """Make this many calls; print failures, and count other outcomes."""
+    """Make `calls` random calls; print failures and count other outcomes."""
     warnings.simplefilter("ignore")  # nanobind's error for uninitialized objects
     functions = [f for f in public_functions() if only in (None, f.name)]
     source = ArgumentSource(seed)

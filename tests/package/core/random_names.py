@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values drawn for arguments by name."""
+"""Random values for arguments, chosen by parameter name."""
 
 from __future__ import annotations
 

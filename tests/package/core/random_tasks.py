@@ -106,7 +106,7 @@ def task_pools(
 
 
 def by_name(rng: random.Random) -> dict[str, Callable[[], Any]]:
-    """Draw values by the names of parameters."""
+    """Map each parameter name to a function that draws its value."""
 
     def some(*values: Any) -> Callable[[], Any]:
         return lambda: rng.choice(values)
@@ -148,7 +148,7 @@ def by_name(rng: random.Random) -> dict[str, Callable[[], Any]]:
 def task_scenario(
     function: str, pools: dict[str, list[Any]], rng: random.Random
 ) -> dict[str, Any]:
-    """Draw matching arguments; none if any will do."""
+    """Draw arguments that match; return {} if the function needs none."""
     if function.startswith("draw_"):
         values = [rng.random() for _ in range(2)]
         return {

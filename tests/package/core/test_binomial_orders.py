@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Binomial orders and combining from Python, on measured and published costs."""
+"""Binomial orders and message combining, on measured and published costs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_p_equals_that_of_scipy() -> None:
             assert (group.inside.n, group.into.n) == (56, 64)
 
 
-#: Socket and L3 domain of every process, on nodes that differ.
+#: Socket and L3 domain of each process, on different nodes.
 RAGGED = {
     "sockets of three sizes": [(0,)] * 3 + [(1,)] * 8 + [(2,)] * 5,
     "domains in one socket": [(0, 0)] * 4 + [(0, 1)] * 4 + [(1, 0)] * 8,
@@ -82,7 +82,7 @@ def test_groups_of_different_sizes_are_found_despite_outliers(node: str) -> None
 
 
 def shape(groups: list[schedules.CostGroup], places: list[tuple[int, ...]]) -> object:
-    """Return the places of the groups."""
+    """Return the nested groups with the places of their members."""
     return sorted(
         (
             sorted(places[member] for member in group.members),
@@ -126,7 +126,7 @@ def test_a_slow_edge_matters_only_if_it_is_much_slower() -> None:
             schedules.binomial_scatter_steps(RA, order, channels=2, reading="printed")
         )
 
-    # Messages between the sockets of RA take 1.07 times as long, less than 1.5.
+    # Messages between RA's sockets cost 1.07 times as much, below the limit of 1.5.
     assert seconds("channel-aware") < seconds("standard")
     assert seconds("standard") < seconds("fastest-edge-first")
 

@@ -19,7 +19,7 @@ from topoloom.graphs import Request, ring
 from topoloom.graphs.patterns import make_graph
 from topoloom.machines.machine_file import load_machine_and_hosts
 
-#: Pattern -> how many of the 40,320 assignments are optimal.
+#: Pattern -> number of optimal assignments among 40,320.
 OPTIMA = {
     "ring": 896,
     "rd1": 768,
@@ -49,7 +49,7 @@ def test_the_number_of_optimal_assignments_is_as_published(name: str) -> None:
     assert scores.tolist() == sorted(scores.tolist())
     assert (scores == scores[0]).all(axis=1).sum() == found.optima == OPTIMA[name]
     peak, _, excess, half_way = scores[0]
-    assert (peak, excess, half_way) == (2, 0, 0)  # one message on a link
+    assert (peak, excess, half_way) == (2, 0, 0)  # one message per link
 
 
 def test_scores_of_equal_sizes_do_not_depend_on_the_size() -> None:
@@ -85,7 +85,7 @@ def test_the_elements_are_hosts_with_these_names() -> None:
     machine, hosts = load_machine_and_hosts("cell-eib")
     stations = bus_stations(CELL)
     assert [hosts[station] for station in stations] == [f"SPE{i}" for i in range(8)]
-    # In any order of the allocation.
+    # The order of the allocation has no effect.
     mixed = Allocation(machine, [7, 3, 1, 4, 8, 2, 10, 9])
     assert bus_stations(mixed) == stations
     assert bus_stations(Allocation(Machine("ring:8"), range(8))) == list(range(8))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shapes of allocations and chosen nodes, from Python."""
+"""Shapes of allocations and choice of nodes, from Python."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MACHINES = (
 
 
 def some_nodes(machine: Machine, data: st.DataObject) -> Any:
-    """Draw free nodes, in any order."""
+    """Draw free nodes in any order."""
     nodes = data.draw(
         st.lists(
             st.integers(0, machine.node_count - 1), min_size=2, max_size=30, unique=True

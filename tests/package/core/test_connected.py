@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes separated by failures have no hops, distances or routes."""
+"""Nodes disconnected by failures have no hops, distances or routes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MACHINES = [
 
 
 def reached(machine: Machine) -> np.ndarray:
-    """Return the nodes that every node reaches over links that are up."""
+    """Return the nodes that each node reaches over working links."""
     wiring = Wiring(machine)
     up = set(machine.nodes_up.tolist())
     answer = np.zeros((machine.node_count, machine.node_count), bool)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values and gains of an Evaluator equal those of the changed placements."""
+"""Evaluator values and gains equal a full evaluation of the changed placements."""
 
 from __future__ import annotations
 
@@ -74,22 +74,22 @@ class RandomCase:
         )
 
     def value(self, slots: Any) -> float:
-        """Compute the value of the placement from its definition."""
+        """Compute the value of a placement from the definition of the objective."""
         at = Placement(self.allocation, slots, shared=self.placement.shared)
         return objective_value(self.graph, self.allocation, at, **self.options)
 
     def evaluator(self) -> Evaluator:
-        """Start from the drawn placement."""
+        """Create an evaluator of the random placement."""
         return Evaluator(self.graph, self.allocation, self.placement, **self.options)
 
     def swapped(self, slots: list[int], a: int, b: int) -> list[int]:
-        """Exchange the slots of two ranks."""
+        """Return the slots after ranks a and b swap."""
         slots = list(slots)
         slots[a], slots[b] = slots[b], slots[a]
         return slots
 
     def free(self, slots: list[int]) -> list[int]:
-        """Slots to which a rank can move."""
+        """List the slots to which a rank can move."""
         if self.placement.shared:
             return self.slots
         return [slot for slot in self.slots if slot not in slots]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays are checked number by number and refused by name, never cast."""
+"""Array elements are checked one by one; invalid ones are refused by name, not cast."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TREE = Machine("fattree:2:2")
 FOUR = ring(4)
 EDGE = [(0, 1)]
 
-#: (argument, call with it, values that are fine)
+#: (argument, call with it, valid values)
 INTEGERS: list[tuple[str, Callable[[Any], object], list[int]]] = [
     ("source", lambda v: CommGraph.from_edges(4, v, [1, 2], [5, 6]), [0, 1]),
     ("target", lambda v: CommGraph.from_edges(4, [0, 1], v, [5, 6]), [1, 2]),
@@ -72,7 +72,7 @@ NUMBERS: list[tuple[str, Callable[[Any], object], list[float]]] = [
     ("latency", lambda v: Machine.from_links([(0, 1), (1, 2)], 1, v), [0, 1e-6]),
 ]
 
-#: Quantities of 64 bits; all other integers are indices.
+#: 64-bit quantities; all other integers are indices.
 QUANTITIES = ("bytes", "messages", "self_bytes", "a", "first", "previous")
 
 each_integer = pytest.mark.parametrize(("name", "call", "fine"), INTEGERS)

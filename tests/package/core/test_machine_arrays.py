@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays of a machine equal its values link by link and pair by pair."""
+"""Arrays of a machine equal its values for each link and each pair."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ SMALL = [text for text in KINDS if Machine(text).slot_count <= 100]
 
 @pytest.fixture(params=sorted({*MACHINES, *MORE, *SMALL}))
 def machine(request: pytest.FixtureRequest) -> Machine:
-    """Each kind of machine, and of failures."""
+    """Return each kind of machine, with and without failures."""
     return Machine(request.param)
 
 
 def reaching(machine: Machine) -> np.ndarray:
-    """Return the largest connected set of nodes that are up."""
+    """Return the largest connected set of working nodes."""
     up = machine.nodes_up
     both = [
         np.array([v for v in up if machine.connected(u, v) and machine.connected(v, u)])
@@ -130,7 +130,7 @@ def test_a_machine_rebuilt_from_its_links_is_wired_the_same(machine: Machine) ->
         return
     numbered = "graph" in machine.text or "mesh" in machine.text
     pairs = set(map(tuple, ends.tolist()))
-    if len(pairs) < len(ends) or not numbered:  # several links side by side, or hosts
+    if len(pairs) < len(ends) or not numbered:  # parallel links or host links
         return
     again = Machine.from_links(
         ends, machine.bandwidth(), machine.latency(), nodes=nodes, directed=True
@@ -142,7 +142,7 @@ def test_a_machine_rebuilt_from_its_links_is_wired_the_same(machine: Machine) ->
 
 
 def random_links(rng: random.Random) -> tuple[int, list[tuple[int, int]]]:
-    """Draw a tree of all vertices, and links across."""
+    """Draw a spanning tree and additional links."""
     count = rng.randint(2, 12)
     links = {(rng.randrange(v), v) for v in range(1, count)}
     for _ in range(rng.randrange(count)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objectives from Python: values, phases, background traffic, ports."""
+"""Objectives from Python: values, phases, background traffic, NIC ports."""
 
 from __future__ import annotations
 
@@ -58,9 +58,10 @@ def test_a_mix_is_relative_to_block_placement() -> None:
 
 
 def test_messages_of_different_phases_do_not_meet() -> None:
-    """Two ranks of one node send over its only link: at once, or one after the other.
+    """Two ranks of a node send over its only link, in one phase or in two.
 
-    Congestion adds up over the phases, so what is alike in both does not change it.
+    Congestion adds up over the phases, so a common part does not change the
+    difference.
     """
     request = Request(ranks=8, bytes=100)
     graph = make_graph("recursive-doubling", request)
@@ -121,8 +122,8 @@ def test_a_background_keeps_messages_off_busy_links() -> None:
 @pytest.mark.parametrize(
     ("slots", "seconds"),
     [
-        ([0, 1], 0.5 + 2 * 100 / 1000),  # startup, both messages in one memory
-        ([0, 2], 3 + 1 + 100 / 5),  # startup, a link, the port
+        ([0, 1], 0.5 + 2 * 100 / 1000),  # startup, two messages through one memory
+        ([0, 2], 3 + 1 + 100 / 5),  # startup, one link, the NIC port
         ([0, 4], 3 + 2 + 100 / 5),  # two links
     ],
 )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Graphs, machines, allocations, placements and results are values.
 
-They are equal where they say the same, and so are pickles and copies of them.
+Objects with equal content are equal, and so are their pickles and copies.
 """
 
 from __future__ import annotations

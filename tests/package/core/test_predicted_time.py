@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The predicted time equals its definition; the objective auto chooses well."""
+"""The predicted time equals its definition, and auto chooses the right objective."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ OTHERS = ["torus:3x3+node:2", "tree:9,bandwidth=5+node:2,startup=3us", "hyperx:3
 
 
 def slow_time(graph: CommGraph, machine: Machine, node: list[int]) -> float:
-    """Compute the time by docs/concepts.md, round by round."""
+    """Compute the predicted time from docs/concepts.md, round by round."""
     rows = [row for row in edge_rows(graph).tolist() if row[0] != row[1]]
     counts = sorted({row[3] for row in rows})
     return sum(
@@ -62,7 +62,7 @@ def slow_time(graph: CommGraph, machine: Machine, node: list[int]) -> float:
 def slow_rounds(
     rows: list[tuple[int, int, int]], rounds: int, machine: Machine, node: list[int]
 ) -> float:
-    """Compute startups, routes and the busiest resource if no pair ends earlier."""
+    """Compute the time of rounds from startups, routes and the busiest resources."""
     inside: defaultdict[int, int] = defaultdict(int)
     leaving: defaultdict[int, int] = defaultdict(int)
     way: defaultdict[int, float] = defaultdict(float)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times of schedules equal an event simulation of their messages."""
+"""Schedule times equal an event simulation of their messages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def cost_of(call: Call, name: str, model: NetworkModel = MODEL) -> ScheduleCost:
 
 
 def last_arrival(call: Call, name: str) -> float:
-    """Simulate messages: a rank sends in gaps after all earlier ones have arrived."""
+    """Simulate messages: a rank sends, one gap apart, after all earlier receives."""
     schedule = call.schedule(name)
     free: defaultdict[int, float] = defaultdict(float)
     has: defaultdict[int, float] = defaultdict(float)
@@ -110,7 +110,7 @@ def test_dependent_messages_pay_the_latency_each_time() -> None:
 
 @pytest.mark.parametrize("operation", operations())
 def test_a_machine_never_adds_latency_to_that_of_the_model(operation: str) -> None:
-    """One rank to a node, on links so fast that only latencies are left to tell."""
+    """One rank per node, with links so fast that only latency matters."""
     machine = Machine("torus:4x4,bandwidth=1e9GB/s+node:1,bandwidth=1e9GB/s")
     allocation = Allocation.whole(machine)
     call = call_of(operation, 16, 4096)
@@ -119,8 +119,8 @@ def test_a_machine_never_adds_latency_to_that_of_the_model(operation: str) -> No
         schedule = call.schedule(name)
         found = schedule.cost_on(*slots, MODEL)
         waits = (found.time - schedule.cost_on(*slots, model_of(0)).time) / LATENCY
-        in_barriers = 4 if name.startswith("k-") else 0  # after every round
+        in_barriers = 4 if name.startswith("k-") else 0  # after each round
         assert 1 - 1e-6 <= waits <= found.rounds * (1 + in_barriers) * (1 + 1e-6)
         if "segment" not in name and name not in ("chain", "two-trees"):
-            # Rounds of segments take the latency once for all of them, a run each time.
+            # The model charges the latency once for all segments; a machine, once a run.
             assert found.time <= cost_of(call, name).time * (1 + 1e-6), name

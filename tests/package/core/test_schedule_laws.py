@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Costs of schedules equal counted messages and published equations."""
+"""Schedule costs equal counted messages and published equations."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SIZES = (0, 1, 76, 1375, 100_000)
 
 
 def model_of(line: tuple[float, float] = (ALPHA, BETA), **costs: float) -> NetworkModel:
-    """Make a network model of one line, with other costs of a message."""
+    """Create a network model of one line with other message costs."""
     given = MessageCosts()
     for name, value in costs.items():
         setattr(given, name, value)
@@ -53,7 +53,7 @@ CARD = model_of(gamma=GAMMA, delta=DELTA, beta_em=BETA_EM)
 def cost_of(
     call: Call, name: str, model: NetworkModel, slots: RankSlots | None = None
 ) -> ScheduleCost:
-    """Return the time of the model, without receiver overhead if it has none."""
+    """Compute the cost of a schedule by the model, on slots if given."""
     schedule = call.schedule(name)
     return schedule.cost_on(*slots, model) if slots else schedule.cost(model)
 
@@ -76,7 +76,7 @@ def time_of(
 def test_full_shapes_cost_the_value_of_their_equations(
     strategy: str, numbers: tuple[int, ...]
 ) -> None:
-    """Equations 3.1 to 3.11 and 3.14 to 3.16, without their last, unreadable, term."""
+    """Equations 3.1 to 3.11 and 3.14 to 3.16, without their illegible last term."""
     exchange = "cyclic" if strategy == "direct" else strategy
     gather = "hypercube-direct(direct=0)" if strategy == "hypercube" else exchange
     for ranks in numbers:
@@ -151,7 +151,7 @@ def test_a_barrier_is_a_dissemination_unless_the_nic_does_it() -> None:
 
 
 def test_a_many_to_many_costs_at_most_the_value_of_its_equations() -> None:
-    """Equations 3.17 to 3.20; a phase takes as long as its fullest rank."""
+    """Equations 3.17 to 3.20; the rank with the most data determines a phase."""
     for ranks, degree in ((64, 8), (64, 32), (256, 64)):
         for size in SIZES:
             call = Call("many-to-many", ranks, size, 0, degree)
@@ -170,7 +170,7 @@ def test_a_many_to_many_costs_at_most_the_value_of_its_equations() -> None:
 
 
 def test_only_combined_blocks_cost_overhead() -> None:
-    """A rank with one message per round copies before sending, others concurrently."""
+    """With one message per round a rank copies before it sends; else copies overlap."""
     dear = model_of(gamma=GAMMA, combine=2.5e-6)
     for ranks in (8, 64, 256):
         rounds = math.log2(ranks)
@@ -223,12 +223,12 @@ def test_a_rank_that_sends_and_receives_pays_for_both(name: str) -> None:
     model = load_model(name).model
     for size in (0, 1, 64, 288, 289, 2048, 2049, 65_536, 1 << 20):
         assert model.cpu(size) <= model.arrival(size)
-        if name != "simgrid":  # its gap is that of a rank that only sends
+        if name != "simgrid":  # the gap of simgrid is for a rank that only sends
             assert model.cpu(size) <= model.time(size)
 
 
 def test_half_of_a_two_way_step_is_the_cpu_time_of_one_end() -> None:
-    """Tables 2.4 and 2.5, 2.10 and 2.11: what one end takes, and what both take."""
+    """Tables 2.4, 2.5, 2.10 and 2.11: CPU time of one end and of a two-way step."""
     one_end = {
         "qsnet": [(16, 5.59), (64, 5.29), (1024, 6.04), (4096, 6.69)],
         "myrinet": [(16, 0.7), (64, 0.7), (1024, 0.9), (16_384, 3.0)],
@@ -246,7 +246,7 @@ def test_half_of_a_two_way_step_is_the_cpu_time_of_one_end() -> None:
 
 
 def test_processes_of_a_node_wait_for_each_others_messages() -> None:
-    """Table 2.5: four processes take more than twice the time for a short message."""
+    """Table 2.5: four processes more than double the time of a short message."""
     shared = model_of(node_alpha=7e-6, node_beta=2e-9)
     for size in SIZES:
         for processes in (1, 2, 4, 16):
@@ -261,7 +261,7 @@ def test_processes_of_a_node_wait_for_each_others_messages() -> None:
 
 
 def test_packets_with_acknowledgements_slow_distant_messages() -> None:
-    """A message of 100 packets that goes one link waits for 100 answers."""
+    """A 100-packet message over one link waits for 100 acknowledgements."""
     allocation = Allocation.whole(Machine("torus:16,bandwidth=1GB/s,latency=1us"))
     call = Call("all-gather", 16, 32_000)
     slots = RankSlots(allocation, block_order(call, allocation))
@@ -292,12 +292,12 @@ NODES = "fattree:4:4,bandwidth=25GB/s,latency=100ns+node:"
 
 
 def in_memory(size: int) -> float:
-    """Seconds of a message inside a node without description."""
+    """Return the seconds of an intra-node message without a node description."""
     return 0.3e-6 + size / 10e9
 
 
 def slots_on(machine: str, call: Call, nodes: int) -> RankSlots:
-    """Ranks in block order on the first nodes."""
+    """Place ranks in block order on the first nodes."""
     allocation = Allocation(Machine(machine), list(range(nodes)))
     return RankSlots(allocation, block_order(call, allocation))
 
@@ -314,15 +314,16 @@ def test_ranks_without_inter_node_messages_slow_no_one(name: str) -> None:
             call = Call("all-gather", 4 * block, size)
             time = cost_of(call, "ring", model, at).time
             ring.append(time / (4 * block - 1))
-        # After the nodes come the ranks of each, in rounds of their own.
+        # The inter-node rounds come first, then the intra-node rounds.
         inside = [math.log2(block) * in_memory(size) for block in BLOCKS]
         assert tree == pytest.approx([tree[0] + time for time in inside])
-        # A rank at the edge of a node sends out or receives, and never both.
+        # A rank at the boundary of a node either sends to or receives from another
+        # node.
         assert max(ring) <= ring[0] + in_memory(size)
 
 
 def test_ranks_of_a_node_share_its_nic() -> None:
-    """Between two nodes, the exchanges that cross involve all ranks of both."""
+    """With two nodes, inter-node exchanges involve all ranks of both nodes."""
     shared = model_of(node_beta=BETA)
     for block in BLOCKS:
         call = Call("all-to-all", 2 * block, 100_000)
@@ -335,7 +336,7 @@ def test_ranks_of_a_node_share_its_nic() -> None:
 
 
 def test_a_barrier_crosses_the_network_after_any_round() -> None:
-    """Among nodes: ranks of one wait for each other in no time."""
+    """Only nodes count: ranks of one node synchronize in no time."""
     slow, fast = (model_of(barrier_round=each) for each in (2e-6, 1e-6))
     for nodes in (1, 2, 4, 5, 16):
         for block in BLOCKS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules of collectives: ranking, decisions by size, and orders of ranks."""
+"""Schedules of collectives: ranking, decision tables and rank orders."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_schedule_and_an_order_together_never_lose(operation: str) -> None:
 
 
 def test_no_order_is_worse_than_a_ring_around_the_torus() -> None:
-    """A ring of 16 goes around a 4x4 torus so that every message goes one hop."""
+    """A ring of 16 fits a 4x4 torus with one hop per message."""
     together = optimize_jointly(call_of("all-gather", 16, 1 << 20), TORUS, None)
     assert together.best.cost.time <= 15 * (1e-6 + (1 << 20) / 1e9)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time bounds compared with all placements of small problems."""
+"""Time bounds are compared with all placements of small problems."""
 
 from __future__ import annotations
 

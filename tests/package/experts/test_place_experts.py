@@ -83,7 +83,7 @@ def test_every_expert_is_placed_and_no_gpu_exceeds_the_slack(nearest: bool) -> N
 def test_groups_with_replicas_respect_the_load_and_save_visits(
     seed: int, slack: float, slots: int
 ) -> None:
-    """Whatever the groups' loads, and however much of them has to go elsewhere."""
+    """Loads of groups are random, and so is the part that must move to other nodes."""
     random = np.random.default_rng(seed)
     group = random.choice(4, size=120, p=random.dirichlet([4] * 4))
     chosen = np.argsort(random.random((120, 6)), axis=1)[:, :3]
@@ -100,7 +100,7 @@ def test_groups_with_replicas_respect_the_load_and_save_visits(
 
 
 def test_experts_of_the_same_tokens_are_placed_on_one_node() -> None:
-    """Tokens choose within one of four groups, which are numbered at random."""
+    """Tokens choose experts in one of four groups with random numbering."""
     random = np.random.default_rng(5)
     groups = random.permutation(16).reshape(4, 4)
     choices = np.stack(
@@ -222,7 +222,7 @@ def test_the_command_writes_files_and_explains_a_missing_gain(
 
 
 def write_choices(path: Path, topics: int, twice: bool = False) -> str:
-    """Write tokens that choose 4 of 16 experts, of one topic or any."""
+    """Write tokens that choose 4 of 16 experts, within one topic or any."""
     random = np.random.default_rng(6)
     of_topic = 16 // topics
     ids = np.empty((1, 400, 4), np.int64)
@@ -237,9 +237,9 @@ def write_choices(path: Path, topics: int, twice: bool = False) -> str:
 
 
 def hidden_groups(path: Path, like: float = 1.0) -> ExpertRouting:
-    """Tokens choose 4 of the 8 experts of a group, with different frequencies.
+    """Draw tokens that choose 4 of 8 experts of a group with different frequencies.
 
-    `like`: weight of the first group; more makes its node busy.
+    `like`: weight of the first group; a larger one makes its node busier.
     """
     random = np.random.default_rng(8)
     groups = random.permutation(32).reshape(4, 8)
@@ -253,7 +253,7 @@ def hidden_groups(path: Path, like: float = 1.0) -> ExpertRouting:
 
 
 def test_a_slack_is_chosen_if_it_pays(tmp_path: Path) -> None:
-    """Groups with 10 % more load than the others are kept on a node only then."""
+    """A slack keeps groups with 10 % more load than the mean on one node."""
     found = hidden_groups(tmp_path / "t.npz", like=1.15)
     tight = place_on_gpus(found, allocation(), 8, 16, slack=0.01)
     chosen = place_on_gpus(found, allocation(), 8, 16)
@@ -261,7 +261,7 @@ def test_a_slack_is_chosen_if_it_pays(tmp_path: Path) -> None:
     assert [one.slack for one in chosen.tried] == [0.01, 0.05, 0.1, 0.2]
     assert chosen.tried[0].step == 1
     assert chosen.slack == min(chosen.tried, key=lambda one: one.step).slack > 0.01
-    # One node of four, and a quarter of the tokens is there already.
+    # A quarter of the tokens already starts on the right one of four nodes.
     assert chosen.cost(chosen.best).visits == pytest.approx(0.75)
     assert tight.cost(tight.best).visits > 0.9
     first, cost = chosen.tried[0], tight.cost(tight.best)
@@ -295,7 +295,7 @@ def test_the_command_shows_the_gain_of_a_slack(
 
 
 def test_loads_and_visits_are_measured_with_the_same_tokens(tmp_path: Path) -> None:
-    """Odd tokens choose what even ones do not: a search that sees these is wrong."""
+    """Odd tokens choose other experts than even ones, so a search needs both."""
     ids = np.zeros((1, 200, 2), np.int64)
     ids[:, 0::2] = [0, 1]
     ids[:, 1::2] = [2, 3]
@@ -322,7 +322,7 @@ def test_the_command_names_the_limiting_factor(
     topoloom: Command, tmp_path: Path
 ) -> None:
     words = ("-m", RAILS, "--ep", "8")
-    # All experts of a topic on one node double the load of its GPUs.
+    # Placing all experts of a topic on one node doubles the load of its GPUs.
     topical = np.tile([0, 1, 2, 3], (300, 1))
     others = np.random.default_rng(7).integers(4, 16, size=(150, 4))
     ids = np.stack([np.concatenate([topical, others])])

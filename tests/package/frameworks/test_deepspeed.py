@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of DeepSpeed: groups counted from the definition of its topologies."""
+"""DeepSpeed jobs: groups counted from the definition of its topologies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from topoloom.graphs import Layout
 
 
 def along(order: list[str], sizes: dict[str, int], axis: str) -> list[list[int]]:
-    """Group ranks that differ in one axis alone; the first axis is the slowest."""
+    """Group the ranks that differ only in one axis; the first axis is the slowest."""
     groups: dict[tuple[int, ...], list[int]] = {}
     places = product(*(range(sizes[name]) for name in order))
     for rank, place in enumerate(places):
@@ -52,7 +52,7 @@ def test_a_topology_makes_the_groups_of_its_product(sizes: dict[str, int]) -> No
 
 def test_experts_are_neighbors_in_a_stage_unless_data_comes_first() -> None:
     first, other = DeepSpeedJob(dp=8, pp=2, ep=4).layouts()
-    # Stages begin at 0 and 8; an expert group is 4 ranks in a row.
+    # Stages start at ranks 0 and 8; an expert group is 4 consecutive ranks.
     assert sorted_groups(first, "ep") == [
         [r + i for i in range(4)] for r in (0, 4, 8, 12)
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs on a device mesh: groups of an array of ranks, and orders that can be sliced."""
+"""Jobs on a device mesh: groups of a rank array, and orders that allow slicing."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs by the name of their framework, and steps by the name of a model."""
+"""Jobs by framework name, and training steps by model name."""
 
 from __future__ import annotations
 
@@ -146,5 +146,5 @@ def test_sizes_that_do_not_divide_a_model_are_refused(
 
 def test_models_have_as_many_weights_as_their_names_state() -> None:
     for name, billions in (("Llama 3.1 70B", 70), ("Llama 3.1 405B", 405)):
-        # Embeddings and output are 2 to 4 billions of these.
+        # Embeddings and output layer have 2 to 4 billion of them.
         assert billions - 5 < MODELS[name].weights / 1e9 < billions

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of Megatron: its own groups, refused where it refuses, and best names."""
+"""Megatron jobs: same groups and refusals as Megatron, and the best axis order."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def job(release: str, sizes: dict[str, int]) -> MegatronJob:
 def complete_sizes(
     sizes: dict[str, int], release: str, same_tp: bool
 ) -> dict[str, int]:
-    """Let 0.8, which has no etp, often draw valid jobs."""
+    """Set etp = tp for release 0.8, which has no etp, so that most draws are valid."""
     if same_tp or release == "0.8.0":
         return {**sizes, "etp": sizes["tp"]}
     return sizes
@@ -75,7 +75,7 @@ def test_groups_are_those_of_megatron_and_what_it_refuses_is_refused(
 def test_the_listed_names_are_all_distinct_ones(
     release: str, sizes: dict[str, int], same_tp: bool
 ) -> None:
-    """Megatron makes the groups of one of them of every name that it accepts."""
+    """Each accepted name has the groups of one of the listed names."""
     sizes = complete_sizes(sizes, release, same_tp)
 
     def describe_groups(name: str) -> str | None:
@@ -139,7 +139,7 @@ def test_messages_stay_in_their_groups(sizes: dict[str, int], name: str) -> None
 def test_the_best_name_is_optimal_and_other_slots_only_help(
     machine: str, release: str, experts: dict[str, int]
 ) -> None:
-    """Also where views divide the ranks differently, as 3 x 8 and 4 x 6."""
+    """Includes views of the ranks with different factors, such as 3 x 8 and 4 x 6."""
     mesh = {"tp": 2, "cp": 2, "dp": 24 if experts.get("ep") != 3 else 12, "pp": 1}
     try:
         job = make_megatron_job(mesh, experts, parse_framework(release).release)

@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reference collectives: ranks hold data and follow the rounds of the papers.
+"""Reference collectives: ranks store data and execute the published algorithms.
 
-In every round each rank decides by the rule of the algorithm what to send of the data
-it holds. Messages carry pieces, so that a wrong partner or size leaves a rank without
-data. A *piece* is a block number; a rank holds the set of its contributors.
+In each round a rank chooses data to send by the algorithm's rule. Messages carry
+pieces, so that a wrong partner or size leaves a rank without data. A *piece* is a block
+number; a rank stores the set of its contributors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-Pieces = dict[int, set[int]]  # piece -> whose contributions
+Pieces = dict[int, set[int]]  # piece -> ranks that contributed
 
 
 class Ranks:
-    """Ranks that hold pieces; counts the bytes and messages between them."""
+    """Ranks that store pieces; counts the bytes and messages between ranks."""
 
     def __init__(self, size: int, sizes: list[int]) -> None:
         self.held: list[Pieces] = [{} for _ in range(size)]
-        self.sizes = sizes  # bytes of each piece
+        self.sizes = sizes  # bytes per piece
         self.sent: dict[tuple[int, int], tuple[int, int]] = {}
 
     def round(self, sends: Iterable[tuple[int, int, Iterable[int]]]) -> None:
-        """Deliver (source, target, pieces) at once; contributions are merged."""
+        """Deliver (source, target, pieces) concurrently and merge contributions."""
         parcels = []
         for source, target, pieces in sends:
             parcel = {p: set(self.held[source][p]) for p in pieces}
@@ -36,12 +36,12 @@ class Ranks:
 
 
 def cut(total: int, count: int) -> list[int]:
-    """Cut a number into parts that differ by at most one."""
+    """Split a number into parts that differ by at most one."""
     return [total // count + (i < total % count) for i in range(count)]
 
 
 def bcast_binomial(size: int, bytes: int, root: int) -> Ranks:
-    """Each rank with the message sends it to one without, distant ones first."""
+    """Broadcast by a binomial tree, the most distant ranks first."""
     ranks = Ranks(size, [bytes])
     ranks.held[root] = {0: {root}}
     distance = 1
@@ -59,7 +59,7 @@ def bcast_binomial(size: int, bytes: int, root: int) -> Ranks:
 
 
 def bcast_scattered(size: int, bytes: int, root: int, ring: bool) -> Ranks:
-    """Halve the pieces down a tree, then collect them by a ring or by doubling."""
+    """Scatter the pieces down a tree, then collect them by a ring or by doubling."""
     piece = -(-bytes // size)
     sizes = [max(0, min(piece, bytes - i * piece)) for i in range(size)]
     ranks = Ranks(size, sizes)
@@ -75,7 +75,7 @@ def bcast_scattered(size: int, bytes: int, root: int, ring: bool) -> Ranks:
             if sum(sizes[p] for p in pieces):
                 sends.append(((root + r) % size, (root + r + distance) % size, pieces))
         ranks.round(sends)
-    for r in range(size):  # the root gave these away; empty pieces are everywhere
+    for r in range(size):  # the root sent its pieces away; empty pieces are everywhere
         held = ranks.held[(root + r) % size]
         for p in range(size):
             if sizes[p] == 0:
@@ -90,7 +90,7 @@ def bcast_scattered(size: int, bytes: int, root: int, ring: bool) -> Ranks:
 
 
 def ring_allgather(ranks: Ranks, order: list[int]) -> None:
-    """Forward pieces from the left to the right, beginning with the own piece."""
+    """Forward pieces from the left to the right neighbor, the own piece first."""
     size = len(order)
     for step in range(size - 1):
         ranks.round(
@@ -102,7 +102,7 @@ def ring_allgather(ranks: Ranks, order: list[int]) -> None:
 
 
 def doubling_allgather(ranks: Ranks, order: list[int]) -> None:
-    """Exchange all collected pieces with a partner twice as far each time."""
+    """Exchange all pieces with a partner, doubling the distance each round."""
     size, distance = len(order), 1
     while distance < size:
         ranks.round(
@@ -121,7 +121,7 @@ def doubling_allgather(ranks: Ranks, order: list[int]) -> None:
 def allgather(
     size: int, total: int, collect: Callable[[Ranks, list[int]], None]
 ) -> Ranks:
-    """Start with the own block, then collect."""
+    """Give each rank its own block, then run `collect`."""
     ranks = Ranks(size, cut(total, size))
     for r in range(size):
         ranks.held[r] = {r: {r}}
@@ -130,7 +130,7 @@ def allgather(
 
 
 def bruck_allgather(ranks: Ranks, order: list[int]) -> None:
-    """Send the run of blocks from the own one to the left, doubling."""
+    """Send consecutive blocks, own block first, to the left; the number doubles."""
     size, distance = len(order), 1
     while distance < size:
         blocks = min(distance, size - distance)
@@ -144,7 +144,7 @@ def bruck_allgather(ranks: Ranks, order: list[int]) -> None:
 
 
 def gather_binomial(size: int, block: int, root: int) -> Ranks:
-    """Send all gathered blocks to the parent, near ones first."""
+    """Gather blocks up a binomial tree, the nearest ranks first."""
     ranks = Ranks(size, [block] * size)
     for r in range(size):
         ranks.held[(root + r) % size] = {r: {r}}
@@ -162,7 +162,7 @@ def gather_binomial(size: int, block: int, root: int) -> Ranks:
 
 
 def reduce_binomial(size: int, bytes: int, root: int) -> Ranks:
-    """Gather and add contributions into one vector."""
+    """Reduce one vector up a binomial tree."""
     ranks = Ranks(size, [bytes])
     for r in range(size):
         ranks.held[r] = {0: {r}}
@@ -179,7 +179,7 @@ def reduce_binomial(size: int, bytes: int, root: int) -> Ranks:
 
 
 class Folded:
-    """Ranks beyond a power of two send data to a partner before, receive it after."""
+    """Ranks beyond a power of two send to a partner first, and get the result last."""
 
     def __init__(self, size: int, odd_stays: bool) -> None:
         self.power = 1
@@ -194,7 +194,7 @@ class Folded:
 
 
 def allreduce_doubling(size: int, bytes: int) -> Ranks:
-    """Exchange partial sums with partners 1, 2, 4, ... away."""
+    """Exchange partial sums with partners at distance 1, 2, 4, ..."""
     ranks = Ranks(size, [bytes])
     for r in range(size):
         ranks.held[r] = {0: {r}}
@@ -216,7 +216,7 @@ def allreduce_doubling(size: int, bytes: int) -> Ranks:
 def halved(
     size: int, bytes: int, odd_stays: bool
 ) -> tuple[Ranks, Folded, list[list[int]]]:
-    """Reduce-scatter: send half of the remaining pieces each time."""
+    """Reduce-scatter by halving: send half of the remaining pieces in each round."""
     folded = Folded(size, odd_stays)
     power = folded.power
     sizes = [bytes // power] * power
@@ -242,7 +242,7 @@ def halved(
 
 
 def allreduce_rabenseifner(size: int, bytes: int) -> Ranks:
-    """Halve, then exchange finished pieces with the same partners in reverse."""
+    """Reduce-scatter by halving, then all-gather with the same partners in reverse."""
     ranks, folded, done = halved(size, bytes, odd_stays=True)
     distance = folded.power // 2
     while distance >= 1:
@@ -259,10 +259,10 @@ def allreduce_rabenseifner(size: int, bytes: int) -> Ranks:
 
 
 def reduce_rabenseifner(size: int, bytes: int, root: int) -> Ranks:
-    """Halve, then ranks that differ from the root send their pieces, bit by bit."""
+    """Reduce-scatter by halving, then gather the pieces at the root, bit by bit."""
     ranks, folded, done = halved(size, bytes, odd_stays=False)
     active = list(folded.active)
-    if root not in active:  # it sat out: it takes over from number 0
+    if root not in active:  # a folded root replaces the first active rank
         ranks.round([(active[0], root, done[0])])
         active[0] = root
     target = active.index(root)
@@ -279,7 +279,7 @@ def reduce_rabenseifner(size: int, bytes: int, root: int) -> Ranks:
 
 
 def reduce_scatter_halving(size: int, total: int) -> Ranks:
-    """Keep a range of blocks; send the half that the partner keeps."""
+    """Reduce a range of blocks; send the half that belongs to the partner."""
     folded = Folded(size, odd_stays=True)
     ranks = Ranks(size, cut(total, size))
     for r in range(size):
@@ -318,7 +318,7 @@ def scan_doubling(size: int, bytes: int) -> Ranks:
 
 
 def alltoall_bruck(size: int, block: int) -> Ranks:
-    """Forward piece (source, target) by every power of two in its distance."""
+    """Forward piece (source, target) along each power of two in its distance."""
     ranks = Ranks(size, [block] * size * size)
     at = {(s, t): s for s in range(size) for t in range(size)}
     for (s, t), rank in at.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Axes of training jobs: texts, orders for launchers and JAX, and gains."""
+"""Mesh axes of training jobs: texts, orders for launchers and JAX, and gains."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_ranks_are_numbered_as_megatron_numbers_them() -> None:
 
 
 def test_devices_have_the_shape_of_the_mesh() -> None:
-    # Reversed, so that the device of a slot is not its number.
+    # Slots are reversed, so that device numbers differ from slot numbers.
     machine = Machine("torus:2x2x2")
     allocation = Allocation(machine, list(range(8))[::-1])
     mesh = parse_mesh("pp=2,tp=4")
@@ -120,7 +120,7 @@ def test_devices_have_the_shape_of_the_mesh() -> None:
 
 
 def test_a_nested_order_equals_its_definition() -> None:
-    """As Megatron reads the name: ranks count along its first axis first."""
+    """As in Megatron's names, ranks count along the first axis first."""
     orders = order_mesh(
         "rails:4:4:1,bandwidth=1GB/s,bandwidth.nvlink=9GB/s",
         "tp=4,dp=4",
@@ -153,7 +153,7 @@ def test_groups_of_sixteen_leave_eight_of_seventy_two_idle() -> None:
     orders = order_mesh("nvl72-row", "tp=16,dp=32", "tp=16GB,dp=1GB")
     domains = orders.best.slots.reshape(32, 16) // 72
     assert (domains == domains[:, :1]).all()
-    # A ring of 16 GB per rank over NVLinks of 900 GB/s; starting takes microseconds.
+    # A ring of 16 GB per rank over NVLinks of 900 GB/s; startup is microseconds.
     assert orders.best.seconds[0] == pytest.approx(16 / 900, rel=1e-4)
     assert orders.given.seconds[0] == pytest.approx(16 / 50 / 2, rel=1e-4)
 

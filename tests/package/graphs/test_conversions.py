@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication graphs from and to SciPy and NetworkX, and back again."""
+"""Communication graphs are converted to and from SciPy and NetworkX."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LAYOUTS = ("csr", "csc", "coo", "lil", "dok", "bsr")
 
 
 def random_graph(seed: int, loads: bool = False) -> CommGraph:
-    """Draw a graph with self-messages, and edges of 0 bytes or 0 messages."""
+    """Draw a graph with self-messages, edges of 0 bytes and edges of 0 messages."""
     rng = random.Random(seed)
     ranks, edges = rng.randint(1, 9), rng.randrange(25)
     ends = [[rng.randrange(ranks) for _ in range(edges)] for _ in "12"]

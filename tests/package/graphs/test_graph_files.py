@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication graphs from every format, valid and invalid."""
+"""Reading communication graphs from all formats, valid and invalid."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_an_unknown_format_suggests_the_nearest(tmp_path: Path) -> None:
 
 
 def good_file(kind: str, folder: Path) -> Path:
-    """Write a small graph in the format called `kind`."""
+    """Write a small graph in the format `kind`."""
     file = folder / f"g{FORMATS[kind][1][0]}"
     texts = {
         "matrix-market": MATRIX_MARKET,
@@ -317,7 +317,7 @@ def test_the_goal_file_of_a_schedule_has_its_messages(
     text = goal.write(ExportRequest(call, name, load_model("hdr").model))
     _, source, target, sizes = call.schedule(name).all_messages()
     expected = CommGraph.from_edges(8, source, target, sizes)
-    for file in ("a.goal", "a.txt"):  # by name, and by content
+    for file in ("a.goal", "a.txt"):  # recognized by suffix and by content
         (tmp_path / file).write_text(text)
         found = load_graph(tmp_path / file)
         assert edges(found) == edges(expected)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives as messages equal a simulation with data and first principles."""
+"""Messages of collectives equal a simulation with data and first principles."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_pairs_send_each_block_once(size: int, bytes: int) -> None:
 
 @given(sizes)
 def test_after_a_barrier_every_rank_has_heard_of_every_other(size: int) -> None:
-    # Dissemination: in round k each rank passes on all it has heard of, 2^k places on.
+    # Dissemination: in round k each rank sends all its knowledge 2^k ranks ahead.
     heard = [{r} for r in range(size)]
     expected: dict[tuple[int, int], tuple[int, int]] = {}
     distance = 1

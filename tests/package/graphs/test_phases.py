@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Phases of patterns: rounds that follow the algorithms, in files and recordings."""
+"""Phases of patterns: rounds of the algorithms, in files and recordings."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def rounds(name: str, ranks: int, root: int = 0) -> list[Messages]:
 
 
 class Rounds(Ranks):
-    """Reference ranks that record the messages of every round."""
+    """Reference ranks that record the messages of each round."""
 
     def __init__(self, size: int, sizes: list[int]) -> None:
         super().__init__(size, sizes)
         self.rounds: list[Messages] = []
 
     def round(self, sends: Iterable[tuple[int, int, Iterable[int]]]) -> None:
-        """Deliver, and record the bytes by pair."""
+        """Deliver the messages and record the bytes of each pair."""
         before = set(self.sent)
         super().round(sends)
         self.rounds.append(
@@ -170,7 +170,7 @@ def test_wrong_phases_name_the_file(
 
 
 def profile(levels: tuple[int, int]) -> Profile:
-    """Rank 0 sends to 1 in one phase, 1 to 2 in another, and then all broadcast."""
+    """Create a profile: 0 to 1 at one level, 1 to 2 at the other, then a broadcast."""
     first, second = levels
     return Profile(
         rank_count=4,
@@ -201,7 +201,7 @@ def test_phases_can_have_names(tmp_path: Path) -> None:
     phases = [ring(4), CommGraph.from_edges(4, [], [], []), ring(4)]
     extra = {"phases": phase_array(phases), "phase_names": ["there", "none", "back"]}
     save_graph(path, add_phases(phases), extra)
-    assert load_phase_names(path) == ["there", "back"]  # as load_phases has them
+    assert load_phase_names(path) == ["there", "back"]  # the phases of load_phases
     assert len(load_phases(path)) == 2
     assert load_phase_names(saved(tmp_path / "q.npz", phases, ring(4))) == []
     save_graph(path, add_phases(phases), {**extra, "phase_names": ["there"]})

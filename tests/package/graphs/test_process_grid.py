@@ -56,7 +56,7 @@ def test_no_tile_is_faster_than_the_first_one(
         first = getattr(found[0].traffic, key)
         for one in found:
             assert getattr(one.traffic, key) >= first * (1 - 1e-8)
-            # Its links are those of its surface: every axis is longer than a tile.
+            # The links are the surface of a tile; axes no longer than a tile have none.
             surface = sum(
                 math.prod(one.tile) // side
                 for side, extent in zip(one.tile, grid, strict=True)
@@ -94,5 +94,5 @@ def test_auto_is_no_worse_than_tile_if_nodes_hold_no_boxes() -> None:
         placement = topoloom.place(graph, allocation, mapper).placement
         found[mapper] = topoloom.judge(graph, allocation, placement).inter_node_bytes
     assert found["auto(effort=fast)"] <= found["tile"] <= found["block"]
-    # The pattern shows the transposed grid or this one; both are cut as well.
+    # The inferred grid may be transposed; both are cut equally well.
     assert found["tile"] == pytest.approx(found["tile(grid=13x21)"], rel=0.05)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Patterns that send through proxies: every measure counts the same messages."""
+"""Patterns with proxy ranks: every measure counts the same messages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Quadratic assignment problems: QAPLIB's files, and the solver behind them."""
+"""Quadratic assignment problems: QAPLIB files and the solver."""
 
 from __future__ import annotations
 

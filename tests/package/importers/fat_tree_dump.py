@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 
 class Fabric:
-    """Devices with numbered ports, and cables between them."""
+    """Devices with numbered ports, and the cables between them."""
 
     def __init__(self) -> None:
         self.description: dict[str, str] = {}
@@ -22,7 +22,7 @@ class Fabric:
         return self._add(f"S-{0x0002C90200000000 + len(self.lid):016x}", description)
 
     def adapter(self, description: str) -> str:
-        """Add a host's adapter."""
+        """Add the adapter of a host."""
         return self._add(f"H-{0x506B4B0300000000 + len(self.lid):016x}", description)
 
     def _add(self, name: str, description: str) -> str:
@@ -38,7 +38,7 @@ class Fabric:
         self.ports[b][at_b] = (a, at_a, rate)
 
     def block(self, name: str) -> str:
-        """Print a device as ibnetdiscover does."""
+        """Format a device as ibnetdiscover does."""
         kind, guid = ("Switch", "switch") if name[0] == "S" else ("Ca", "ca")
         about = (
             f" enhanced port 0 lid {self.lid[name]} lmc 0" if guid == "switch" else ""
@@ -59,12 +59,12 @@ class Fabric:
         return text
 
     def dump(self, order: Iterable[str] | None = None) -> str:
-        """Print all devices."""
+        """Format all devices."""
         head = "#\n# Topology file: generated on Sat Mar  2 11:00:00 2024\n#\n"
         return head + "".join(map(self.block, order or self.description))
 
     def tables(self) -> str:
-        """Print forwarding tables; of several shortest routes the last port."""
+        """Format forwarding tables; of several shortest routes use the last port."""
         text = ""
         toward = {a: self.ports_toward(a) for a in self.ports if a[0] == "H"}
         for name in self.ports:
@@ -84,7 +84,7 @@ class Fabric:
         return text
 
     def ports_toward(self, end: str) -> dict[str, int]:
-        """Give the last port of each switch that leads nearer, over switches only."""
+        """Map each switch to its last port on a shortest route over switches only."""
         hops, queue = {end: 0}, deque([end])
         while queue:
             at = queue.popleft()
@@ -106,7 +106,7 @@ class Fabric:
 
 
 def fat_tree(pods: int, leaves: int, hosts: int, spines: int, cores: int) -> Fabric:
-    """Make three levels: each pod's leaves to its spines, each spine to its cores."""
+    """Connect three levels: leaves to the spines of a pod, spines to their cores."""
     fabric = Fabric()
     top = [[fabric.switch(f"core{s}-{c}") for c in range(cores)] for s in range(spines)]
     count = 0
@@ -129,7 +129,7 @@ def fat_tree(pods: int, leaves: int, hosts: int, spines: int, cores: int) -> Fab
 
 @st.composite
 def fabrics(draw: st.DrawFn) -> Fabric:
-    """Draw a connected fabric: a tree of switches, more cables, hosts."""
+    """Draw a connected fabric: a tree of switches, additional cables, and hosts."""
     fabric = Fabric()
     rates = st.sampled_from(["4xEDR", "4xHDR", "1xSDR", "4xFDR"])
     switches = [fabric.switch("s")]
@@ -154,7 +154,7 @@ def host_of(fabric: Fabric, device: str) -> str:
 
 
 def slow_hops(fabric: Fabric, start: str) -> dict[str, int]:
-    """Count hops, through hosts only if switches do not join all of them."""
+    """Count hops; routes cross hosts only if switches do not connect all hosts."""
     beside: dict[str, set[str]] = {}
     for device, ports in fabric.ports.items():
         for peer, _, _ in ports.values():

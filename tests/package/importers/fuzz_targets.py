@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Readers of machine files, their permitted outcomes, and seed texts.
 
-`tests/fuzz` feeds these for minutes, `test_fuzz.py` for seconds.
+`tests/fuzz` runs them for minutes, `test_fuzz.py` for seconds.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from topoloom.model.fit import fit_model
 from topoloom.model.samples import read_pings
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 
-#: CPU time limit of a text; wall time depends on other processes
+#: CPU time limit per text in s; wall time depends on other processes
 SECONDS = 20.0
-#: Beyond this a machine that a text names may rightly take its time.
+#: Longer machine texts may legitimately exceed the time limit.
 _MAX_LETTERS_OF_MACHINE = 20_000
 
 SHORT_TEXTS = (
@@ -82,7 +82,7 @@ class Target(NamedTuple):
 
     read: Callable[[str], None]
     seeds: tuple[str, ...]
-    compiled: bool = False  # so that its coverage cannot be followed from Python
+    compiled: bool = False  # Python cannot trace its coverage
 
 
 def _import(read: Callable[[str], object], text: str) -> None:
@@ -152,13 +152,13 @@ TARGETS = {
 
 
 class TooSlow(Exception):
-    """A text took too long to read."""
+    """A text exceeded the time limit."""
 
 
 def feed(name: str, text: str) -> str:
     """Read a text; return the reason if it is refused.
 
-    Raises what no text may lead to: all but `topoloom.Error`, and `TooSlow`.
+    Raises TooSlow, and every exception other than `topoloom.Error`.
     """
     target = TARGETS[name]
     begun = time.process_time()

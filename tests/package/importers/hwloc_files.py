@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""hwloc XML for tests: a real machine, uniform machines, and ones with devices."""
+"""hwloc XML for tests: a real machine, uniform machines, and machines with devices."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
 )
 
-#: lstopo 2.9 on a virtual machine; some attributes left out.
+#: lstopo 2.9 on a virtual machine; some attributes are omitted.
 VIRTUAL = (Path(__file__).parent / "data/virtual_machine.xml").read_text()
 
 
 @dataclass
 class Fake:
-    """An hwloc topology of equal parts: kinds and how many, from the top."""
+    """A uniform hwloc topology: object kinds and counts, from the top."""
 
     levels: list[tuple[str, int]]
-    #: the kinds that have NUMA nodes as memory children
+    #: the kinds with NUMA nodes as memory children
     memory: str = ""
     pus: int = 1
     lines: list[str] = field(default_factory=list)
     next_pu: int = 0
 
     def xml(self) -> str:
-        """Write the file."""
+        """Return the topology as XML."""
         self.lines, self.next_pu = ['<topology version="2.0">'], 0
         self._object("Machine", self.levels)
         return HEAD + "\n".join([*self.lines, "</topology>"])
@@ -55,7 +55,7 @@ class Fake:
 
 
 def words(mask: int) -> str:
-    """Write a mask as hwloc does: 32-bit words, some of value 0 empty."""
+    """Format a mask as hwloc does: 32-bit words; some zero words are empty."""
     parts = []
     while mask or not parts:
         parts.append(f"0x{mask & 0xFFFFFFFF:08x}" if mask & 0xFFFFFFFF else "")
@@ -64,7 +64,7 @@ def words(mask: int) -> str:
 
 
 def pci(*names: tuple[str, int], address: str = "17:00.0") -> str:
-    """Write a PCI device below two bridges, with the names the system has for it."""
+    """Format a PCI device below two bridges, with its operating-system names."""
     parts = "".join(
         f'<object type="OSDev" name="{name}" osdev_type="{kind}"/>'
         for name, kind in names
@@ -75,7 +75,7 @@ def pci(*names: tuple[str, int], address: str = "17:00.0") -> str:
 
 
 def two_packages(first: str, second: str, outside: str = "", version: str = "2") -> str:
-    """Write two packages of two cores with two threads each, and devices in them."""
+    """Format two packages of two cores with two threads each, and their devices."""
     lines = []
     for package, devices in enumerate((first, second)):
         mask = 0x33 << 2 * package

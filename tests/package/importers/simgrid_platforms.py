@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SimGrid platforms for tests: clusters, and zones that list their routes."""
+"""SimGrid platforms for tests: clusters, and zones with explicit routes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Broken and contradictory machine files give one line with position and cause."""
+"""Invalid and contradictory machine files give one line with position and cause."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def refusal(file: Path) -> str:
 
 
 def complaint(tmp_path: Path, data: str | bytes, name: str = "net.txt") -> str:
-    """Load a file that must be refused by name; return the reason."""
+    """Load an invalid file; check that the error names it, and return the reason."""
     file = tmp_path / name
     file.write_bytes(data if isinstance(data, bytes) else data.encode())
     what = refusal(file)
@@ -140,7 +140,7 @@ def changed(text: str, old: str, new: str) -> str:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        # A cable that only one end lists.
+        # Only one end lists the cable.
         (
             changed(CAPTURE, '[9]\t"S-0002c90200415680"[9]', '[8]\t"S-0002c9'),
             r"net.txt:\d+: cannot read the port",
@@ -149,7 +149,7 @@ def changed(text: str, old: str, new: str) -> str:
             re.sub(r"\n\[9\].*\n", "\n", CAPTURE, count=1),
             r"net.txt:\d+: the cable from .* is listed at this end only",
         ),
-        # A switch, or a node, that appears twice.
+        # A switch or a node appears twice.
         (TREE + TREE, r"net.txt:\d+: switch \w+ is listed twice, first on line \d+"),
         (CAPTURE * 2, r"net.txt:\d+: S-\w+ is listed twice, first on line \d+"),
         (
@@ -167,7 +167,7 @@ def changed(text: str, old: str, new: str) -> str:
             r"net.txt:\d+: the cable leads to H-\w+, which has no block",
         ),
         (changed(TORUS, "x: 2", "x: 3"), r"net.txt:\d+: "),
-        # Nothing can be zero: bandwidths, sizes, lanes, cores.
+        # No bandwidth, size, lane count or core count can be zero.
         (
             "torus2D 0 4\n",
             "net.txt:1: the extent of an axis is 0, expected 1 to 16384",
@@ -187,14 +187,14 @@ def changed(text: str, old: str, new: str) -> str:
             "      dims: {x: 0, y: 1, z: 1}\n      nodes: a\n",
             "net.txt:5: 0 is not from 1 to 16384",
         ),
-        # hwloc 1, with its own tag for caches and without a version.
+        # hwloc 1 has a separate tag for caches and no version.
         (
             '<?xml version="1.0"?>\n<!DOCTYPE topology SYSTEM "hwloc.dtd">\n'
             '<topology>\n<object type="Machine" os_index="0" cpuset="0x1">\n'
             '<object type="Cache" depth="2" cpuset="0x1"/>\n</object></topology>\n',
             "net.txt:3: this is XML of hwloc 1; export it again",
         ),
-        # Routes one way only.
+        # Routes in one direction only.
         (
             '<?xml version="1.0"?>\n<platform version="4.1"><zone id="z" '
             'routing="Floyd">\n<host id="a" speed="1f"/><host id="b" speed="1f"/>\n'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Instance topologies of clouds."""
+"""Instance topologies of cloud providers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from topoloom.importers.cloud.instances import (
 
 
 def aws(*instances: tuple[str, str]) -> str:
-    """Write what the command prints for (instance, "top middle bottom")."""
+    """Format AWS output for (instance, "top middle bottom")."""
     entries = [
         {
             "InstanceId": name,
@@ -207,7 +207,7 @@ def test_hops_are_those_to_the_nearest_common_switch(
     drawn: list[tuple[str, ...]],
 ) -> None:
     path_of = {f"h{i}": path for i, path in enumerate(drawn)}
-    # Each is on a separate host, which then is not a switch.
+    # Each instance is on a separate host, so the host is no switch.
     listed = [(name, " ".join((*path, name))) for name, path in path_of.items()]
     described = read_google_instances(google(*listed, nested=False))
     machine = Machine(described.text)

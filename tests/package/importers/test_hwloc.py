@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes from hwloc's XML: levels, distances, and what is refused."""
+"""Nodes from hwloc XML: levels, distances and refused files."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def test_bitmaps_of_more_than_32_threads_are_read() -> None:
 
 
 def test_hybrid_processors_keep_the_levels_that_all_cores_have() -> None:
-    """Two cores with an L2 of their own, then four that share one."""
+    """Two cores with private L2 caches, then four cores that share one."""
     lines = ['<topology version="2.0"><object type="Machine" cpuset="0x3f">']
     lines.append('<object type="L3Cache" cpuset="0x3f">')
     for mask in (0x1, 0x2, 0x3C):
@@ -295,7 +295,7 @@ def test_errors_name_the_line(text: str, message: str) -> None:
 
 
 def slow_distance(inside: NodeCores, a: int, b: int) -> int:
-    """Find the nearest object that two cores share, from the definition."""
+    """Compute the distance from the nearest object that two cores share."""
     packages = {mask for kind, mask in inside.containers if kind == "Package"}
     pair = inside.cores[a] | inside.cores[b]
     shared = [

@@ -70,7 +70,7 @@ Ca\t2 "H-0002c9030002f0a4"\t\t# "n2 HCA-1"
 def test_a_capture_with_the_oddities_of_real_fabrics() -> None:
     (importer,) = (entry for entry in IMPORTERS if entry.recognizes(CAPTURE))
     described = importer.read(CAPTURE)
-    # H- names no host, n2 comes before n10, n2 has two adapters, n10 two cables.
+    # H- is a device without a host name; n2 sorts before n10 and has two adapters.
     assert described == MachineDescription(
         "graph:3+2:0-4@6.81818182GB/s,1-3,1-4,2-3@8GB/s,3-4@9GB/s,bandwidth=4GB/s,"
         "forward=no,routing=ecmp",

@@ -15,7 +15,7 @@ from topoloom.machines.machine_file import load_machine_and_hosts
 
 
 def read_ring(text: str) -> MachineDescription:
-    """Read ``ring N HOST ...``, a format of this test."""
+    """Read ``ring N HOST ...``, a format that exists only in this test."""
     words = text.split()
     if not words[1].isdigit():
         raise Error(f"line 1: '{words[1]}' is not a number; write one")

@@ -30,7 +30,7 @@ UNKNOWN = "relative: bandwidths are unknown"
         ),
         # Two cables between the two routers of a ring of two.
         ("torus:2", f"% 2 nodes, 0 switches; weight 1 is 2, {UNKNOWN}\n2 1\n2\n1\n"),
-        # Nodes 0 and 1 are on the first of two routers, by links twice as wide.
+        # Nodes 0 and 1 are on the first router; host links have twice the bandwidth.
         (
             "mesh:2,nodes=2,bandwidth=1GB/s,bandwidth.host=2GB/s",
             "% 4 nodes, 2 switches; weight 1 is 1000000000 B/s\n"
@@ -69,7 +69,7 @@ def test_machines_that_metis_cannot_express_are_refused(
 
 @st.composite
 def fabrics(draw: st.DrawFn) -> str:
-    """Draw a connected graph: a random tree and some links more."""
+    """Draw a connected graph: a random tree and some additional links."""
     count = draw(st.integers(2, 9))
     pairs = {(draw(st.integers(0, v - 1)), v) for v in range(1, count)}
     vertex = st.integers(0, count - 1)
@@ -94,7 +94,7 @@ def test_nodes_on_routers_keep_their_links(text: str, tmp_path: Path) -> None:
     file = tmp_path / "m.graph"
     file.write_text(write_metis_machine(machine))
     again = load_machine(file)
-    # METIS does not distinguish nodes from switches, which follow.
+    # METIS does not distinguish nodes from switches; switches come last.
     nodes = range(machine.node_count)
     assert again.node_count > machine.node_count
     assert again.link_count == machine.link_count

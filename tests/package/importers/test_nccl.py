@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NCCL's topology files."""
+"""Machines from NCCL topology files."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_other_hosts_become_graphs_with_bandwidths() -> None:
         machine.link_ends(link): machine.bandwidth(link)
         for link in range(machine.link_count)
     }
-    # GPUs, then CPU 0 and its switch, CPU 1 and its switch.
+    # GPUs first, then CPU 0 and its switch, then CPU 1 and its switch.
     assert machine.node_count == 4
     assert rates[0, 1] == rates[3, 0] == 2 * 25e9
     assert (0, 2) not in rates

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""With several network interfaces, MPI uses those of the node's best fabric."""
+"""With several network interfaces, MPI uses those of the node's best network."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from topoloom.nodes.network_interfaces import (
     interface_kinds,
 )
 
-#: hwloc 2's numbers of what a name is, and what each card is on
+#: hwloc 2 codes of network and RDMA interfaces, and the network of each card
 NET, RDMA = 2, 3
 CARDS: dict[str, tuple[NicNetwork, list[tuple[str, int]]]] = {
     "InfiniBand": (NicNetwork.FABRIC, [("ib0", NET), ("mlx5_0", RDMA)]),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Assumptions about networks whose files describe only switches."""
+"""Assumptions about networks if files describe only switches."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The nodes of a batch job, as each scheduler lists them."""
+"""The nodes of a batch job, as listed by each scheduler."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rankfiles name sockets only where a level of the node is its packages."""
+"""Rankfiles name sockets only if a level of the node consists of packages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def first_host(machine: Machine, node: NodeParts) -> HostPlacement:
 
 
 def rankfile_slots(machine: Machine, node: NodeParts) -> list[str]:
-    """List what a rankfile writes for each slot of the first host."""
+    """List the rankfile entry of each slot of the first host."""
     placed = first_host(machine, node)
     lines = find_format("openmpi-rankfile").write(placed).splitlines()
     return [line.partition("slot=")[2] for line in lines]

@@ -31,7 +31,7 @@ def nic(cpus: int, name: str = "mlx5_0") -> NearDevice:
         ([nic(0x0F)], ",port=0:8"),
         ([nic(0xF0)], ",port=8:0"),
         ([nic(0x0F), nic(0xF0, "mlx5_1")], ""),
-        # A GPU is no NIC, and an interface without locality gives no cost.
+        # A GPU is no NIC; an interface without locality adds no cost.
         ([NearDevice("cuda0", "gpu", 0x0F)], ""),
         ([nic(0xF0), nic(0xFF, "eth0")], ",port=8:0"),
         ([nic(0xFF, "eth0")], ""),
@@ -50,7 +50,7 @@ def test_an_interface_is_as_far_as_the_largest_object_not_shared_with_it() -> No
     assert format_levels(inside) == "+node:2:2:2,distance=4:8:16,port=4:0:8:8"
     some = format_levels(inside.restrict_to(0x77))
     assert some == "+node:3:2,distance=8:16,port=4:4:0:8:8:8"
-    # Nothing is known of an interface none of whose cores may be used.
+    # Without a usable core near it, the location of an interface is unknown.
     assert "port" not in format_levels(inside.restrict_to(0xF3))
 
 

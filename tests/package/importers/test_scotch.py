@@ -157,7 +157,7 @@ def test_a_machine_is_read_back_with_its_distances(text: str) -> None:
 
 
 class Scotch:
-    """The distances of a target by libscotch."""
+    """Computes the distances of a target with libscotch."""
 
     def __init__(self) -> None:
         errors, library = (
@@ -170,7 +170,7 @@ class Scotch:
         self.c.fopen.restype = ctypes.c_void_p
 
     def distances(self, target: str, file: Path) -> list[list[int]]:
-        """Between all pairs of terminals."""
+        """Return the distances between all pairs of terminals."""
         file.write_text(target)
         arch = ctypes.create_string_buffer(4096)
         self.library.SCOTCH_archInit(arch)
@@ -189,7 +189,7 @@ class Scotch:
     "target", [target for target, _ in READ if not target.startswith("meshXD")]
 )
 def test_distances_are_those_of_libscotch(target: str, tmp_path: Path) -> None:
-    # Not meshXD: libscotch 7.0.3 closes its axes to rings.
+    # meshXD is left out because libscotch 7.0.3 treats its axes as rings.
     machine = Machine(read_scotch_target(target).text)
     expected = Scotch().distances(target, tmp_path / "t.tgt")
     assert distances(machine) == expected

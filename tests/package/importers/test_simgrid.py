@@ -121,12 +121,12 @@ def test_a_cluster_in_a_zone_is_found() -> None:
 
 
 def test_routes_of_a_torus_equal_those_of_simgrid() -> None:
-    """Along the first axis first, that of neighboring hosts."""
+    """Routes correct the first axis first; hosts are numbered along it."""
     text = read_simgrid_platform(
         cluster(topology="TORUS", topo_parameters="3,4", radical="0-11")
     ).text
     machine = Machine(text)
-    # From host 0 to host 4 = (1, 1) over host 1 = (1, 0).
+    # The route from host 0 to host 4 = (1, 1) uses host 1 = (1, 0).
     ends = [machine.link_ends(hop) for hop, _ in machine.route(0, 4)]
     assert ends == [(0, 1), (1, 4)]
 
@@ -228,7 +228,7 @@ def test_a_backbone_carries_every_message_once() -> None:
     ],
 )
 def test_malformed_platforms_name_the_line(platform: str, message: str | None) -> None:
-    if message is None:  # SimGrid takes bytes and seconds where the unit is missing
+    if message is None:  # SimGrid assumes bytes and seconds if the unit is missing
         read_simgrid_platform(platform)
         return
     with pytest.raises(Error, match=message) as raised:
@@ -285,10 +285,10 @@ def test_machines_without_a_platform_are_refused(text: str, message: str) -> Non
     ],
 )
 def test_other_machines_are_written_route_by_route(text: str) -> None:
-    """Each of SimGrid's routes is as fast, as late and as long as ours."""
+    """SimGrid's routes have the bandwidth, latency and length of ours."""
     machine = Machine(text)
     zone = ElementTree.fromstring(write_simgrid_platform(machine))[0]
-    unit = 1 if machine.has_bandwidths else 12.5e9  # of relative bandwidths
+    unit = 1 if machine.has_bandwidths else 12.5e9  # unit of relative bandwidths
     rate = {link.get("id"): link.get("bandwidth") for link in zone.iter("link")}
     late = {link.get("id"): link.get("latency") for link in zone.iter("link")}
     routes = list(zone.iter("route"))
@@ -303,10 +303,10 @@ def test_other_machines_are_written_route_by_route(text: str) -> None:
         assert [name for name in names if name and "link-" in name] == [
             f"link-{link}" for link in ours
         ]
-        # Between nodes of one router there is no link, so no limit.
+        # Nodes of one router share no link, so their bandwidth is unlimited.
         rates = [unit * machine.bandwidth(link) for link in ours]
         slowest = min([machine.port_bandwidth, *rates, 1e18])
-        # Assumptions about nodes are not written.
+        # Assumptions about nodes are not exported.
         inside = text.partition("+node:")[2]
         beside = 1e-6 * (2 * ("startup=2us" in inside) + ("latency=1us" in inside))
         latency = beside + sum(map(machine.latency, ours))

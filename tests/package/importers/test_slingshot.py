@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HPE Cray EX machines from lines that place hosts in Slingshot."""
+"""HPE Cray EX machines from Slingshot locations of hosts."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_nics_on_the_same_switches_make_neighbors() -> None:
     assert described.text == "tree:2:1"
     assert described.hosts == ("frontier00001", "frontier00002")
     third = CARDS + f"frontier00003 {address(2, 2, 0)}\n"
-    # Vertices 3 and 4 are switches, 5 and 7 their groups, 6 joins these.
+    # Vertices 3 and 4 are switches, 5 and 7 their groups; 6 joins the groups.
     assert read_slingshot(third).text == "graph:3+5:0-3,1-3,2-4,5-3,6-5,6-7,7-4"
 
 

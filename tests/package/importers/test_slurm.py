@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines as Slurm describes them: topology.conf, topology.yaml, addresses."""
+"""Machines from Slurm files: topology.conf, topology.yaml, switch addresses."""
 
 from __future__ import annotations
 
@@ -272,12 +272,12 @@ SHAPES: st.SearchStrategy[Any] = st.recursive(
 
 
 class Written:
-    """A tree, a number of nodes or a list of trees, written in every format."""
+    """Writes a tree in every format; a shape is a node count or subtrees."""
 
     def __init__(self, shape: Any) -> None:
         self.conf: list[str] = []
         self.yaml: list[str] = []
-        self.above: dict[str, list[str]] = {}  # switches from the root to the node's
+        self.above: dict[str, list[str]] = {}  # switches from the root to a node
         self._write(shape, [])
 
     def _write(self, shape: Any, above: list[str]) -> str:
@@ -296,7 +296,7 @@ class Written:
         self.yaml.append(f"{{switch: {name}, {yaml}: '{','.join(below)}'}}")
 
     def hops(self, a: str, b: str) -> int:
-        """Count the links up to the common switch and down."""
+        """Count the links up to the lowest common switch and down."""
         up, down = self.above[a], self.above[b]
         common = sum(s == t for s, t in zip(up, down, strict=False))
         return 0 if a == b else 2 + len(up) + len(down) - 2 * common

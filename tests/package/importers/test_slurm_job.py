@@ -15,7 +15,7 @@ from topoloom.importers.slurm.machine import describe_by_cpu_counts
 from topoloom.importers.slurm.nodes import NodeShape, read_node_shapes
 from topoloom.nodes.node_levels import NodeCores, format_levels
 
-#: Output of Slurm 22.05, without lines unrelated to nodes.
+#: Output of Slurm 22.05 without lines unrelated to nodes.
 RECORD = """\
 JobId={number} {kind}JobName={name}
    UserId=root(0) GroupId=root(0) MCS_label=N/A
@@ -133,7 +133,7 @@ NODE = (
         ((4, 8, 2, 1), NodeShape(2, 4)),
         ((4, 16, 2, 2), NodeShape(2, 4, 2, 2)),
         ((4, 8, 2, 2), NodeShape(2, 4, 2, 1)),
-        # CPUs=8 is all that was configured: they are not sockets.
+        # Only CPUs=8 was configured, so they are not sockets.
         ((1, 8, 8, 1), NodeShape(1, 8)),
     ],
 )
@@ -166,11 +166,11 @@ def test_an_invalid_list_of_counts_is_an_error(text: str) -> None:
 @pytest.mark.parametrize(
     ("cores", "cpus", "text", "slots"),
     [
-        # All of nodes with two cores; a part; more than this process may use.
+        # Two-core nodes: all cores, a part, and more cores than this process may use.
         ([1, 2], [2, 2], "tree:2+node:2,distance=8:16", [(), ()]),
         ([1, 2], [2, 1], "tree:2+node:2,distance=8:16", [(), (0,)]),
         ([1], [4, 2], "tree:2+node:4,distance=8:16", [(), (0, 1)]),
-        # CPUs are threads: three of them are on two cores.
+        # CPUs are threads, so three CPUs are on two cores.
         ([3, 12], [4, 3, 1], "tree:3+node:2,distance=8:16", [(), (), (0,)]),
     ],
 )

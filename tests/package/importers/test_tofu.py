@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fugaku's machines from coordinates of Tofu."""
+"""Machines like Fugaku from Tofu coordinates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def cells(x: int, y: int, z: int) -> list[tuple[int, ...]]:
 HOSTS = "".join(
     f"c{i:04} {' '.join(map(str, place))}\n" for i, place in enumerate(cells(2, 1, 2))
 )
-#: four ranks on each of three nodes, as a program prints them
+#: four ranks on each of three nodes, as printed by a program
 RANKS = "# rank X Y Z a b c\n" + "".join(
     f"{rank} ({','.join(map(str, place))})\n"
     for rank, place in enumerate(

@@ -30,7 +30,7 @@ def record(
     kind: str = "compute",
     status: str = "up",
 ) -> str:
-    """Write the node ``c<column>-<row>c<cage>s<slot>n<cpu>`` on the router at `at`."""
+    """Format node ``c<column>-<row>c<cage>s<slot>n<cpu>`` on the router at `at`."""
     column, row, cage, slot, cpu = name
     x, y, z = at
     return (
@@ -43,9 +43,10 @@ def record(
 
 
 def gemini(columns: int, rows: int, service: set[int] | None = None) -> list[str]:
-    """List an XE: a blade has 4 nodes on 2 Geminis, which are neighbors in y.
+    """List an XE: a blade has 4 nodes on 2 Geminis, which are neighbors along y.
 
-    A cabinet is a plane of z = 3 chassis x 8 blades; columns go along x, rows along y.
+    A cabinet is a plane of z = 3 chassis x 8 blades; columns are along x, rows
+    along y.
     """
     nodes = itertools.product(range(columns), range(rows), range(3), range(8), range(4))
     return [
@@ -73,8 +74,8 @@ def test_two_nodes_share_a_gemini_and_links_in_y_are_half_as_wide() -> None:
     assert described.text == "torus:2x2x24,nodes=2,bandwidth.y=half"
     machine = Machine(described.text)
     node = {host: i for i, host in enumerate(described.hosts)}
-    # c0-0c0s1n0 and its neighbors: on its Gemini, on its blade, in the next cabinet;
-    # a link to the first Gemini, and one from the last, besides.
+    # Neighbors of c0-0c0s1n0: on its Gemini, on its blade and in the next cabinet. Each
+    # route also has a link to the first Gemini and one from the last.
     hops = [machine.hops(node["nid00004"], node[f"nid{n:05}"]) for n in (5, 7, 100)]
     assert hops == [2 + between for between in (0, 1, 1)]
 

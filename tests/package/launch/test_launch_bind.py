@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks bound to cores or hardware threads in each launcher format; devices."""
+"""Binding of ranks to cores or hardware threads in each launcher format; devices."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from topoloom.launch.launchers import flux, hydra, intel, openmpi, srun
 from topoloom.launch.nearest_devices import nearest_devices
 from topoloom.nodes.node_parts import Device, NodeParts
 
-#: Two packages of two cores with two threads each, numbered as Linux often does.
+#: Two packages of two cores with two threads each, in a common Linux numbering.
 NODE = NodeParts(
     cpus=((0, 4), (2, 6), (1, 5), (3, 7)),
     devices=(
@@ -39,7 +39,7 @@ NODE = NodeParts(
     ),
 )
 MACHINE = "mesh:3+node:2:2,distance=1:10"
-ALIKE = [1, 5, 0, 4]  # slots 1 and 0 of nodes 0 and 1
+ALIKE = [1, 5, 0, 4]  # slots 1 and 0 of both nodes
 UNLIKE = [1, 4, 0, 5]
 
 
@@ -183,7 +183,7 @@ def test_ranks_bind_themselves_under_launchers_that_cannot(
 
 @pytest.mark.parametrize(("bind", "cpus"), [("core", 2), ("pu", 1)])
 def test_ranks_bind_themselves_under_srun(tmp_path: Path, bind: str, cpus: int) -> None:
-    """A stand-in for taskset reports each rank's binding."""
+    """A stub of taskset reports the binding of each rank."""
     command = parse_command(["srun", "-n", "4", "./app", "-c", "x y"], srun.SYNTAX)
     made = srun.apply(command, placed(UNLIKE, bind), tmp_path, (22, 5))
     head = made.command.index("sh")

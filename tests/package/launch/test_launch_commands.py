@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands of launchers are split at the program and accept a placement."""
+"""Launcher commands are split at the program and receive a placement."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_open_mpi_5_also_needs_the_slots_of_the_hosts(tmp_path: Path) -> None:
         *("--hostfile", f"{tmp_path}/hostfile"),
         *("--map-by", f"rankfile:file={tmp_path}/rankfile"),
     ]
-    # Hosts without ranks are left out.
+    # Hosts without ranks are omitted.
     assert (tmp_path / "hostfile").read_text() == "gamma slots=2\nalpha slots=2\n"
 
 
@@ -143,11 +143,11 @@ def test_flux_takes_the_host_of_each_rank_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("nodes", "order"),
     [
-        # Slurm fills its nodes in its own order: gamma has ranks 2 and 0 on its slots.
+        # Slurm fills nodes in its own order: ranks 2 and 0 are on gamma.
         ("gamma,alpha,beta", "2,0,1"),
-        # One node would have two ranks, the next one but one.
+        # One node would have two ranks and the next node only one.
         ("alpha,beta,gamma", None),
-        # The job has not all of the hosts, or there is no job.
+        # The job has only some of the hosts, or no job exists.
         ("alpha,beta", None),
         ("", None),
     ],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launcher formats byte by byte, and their limits."""
+"""Exact output of launcher formats, and their limits."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_rank_map_joins_hosts_with_equally_many_ranks_into_blocks() -> None:
 
 
 def test_a_rank_order_is_the_inverse_of_a_placement() -> None:
-    # Slots in the launcher's order are 4, 5 (gamma), 0, 1 (alpha).
+    # The launcher's slot order is 4, 5 (gamma), 0, 1 (alpha).
     text = write("mpich-rank-order", placed([0, 5, 4, 1]))
     comment, order = text.splitlines()
     assert comment.startswith("# 4 ranks on 2 nodes, 2 on a node")
@@ -154,7 +154,7 @@ def test_omissions_of_a_format_are_reported() -> None:
         "pjm-vcoordfile",
     }
     assert not any(entry.find_loss(in_order) for entry in FORMATS)
-    # Cray MPICH orders the ranks of a host, whose first cores they take.
+    # Cray MPICH only orders the ranks of a host, which occupy its first cores.
     second_core = placed([5])
     assert find_format("mpich-rank-order").find_loss(second_core)
 
@@ -173,7 +173,7 @@ def test_formats_that_name_hosts_agree(slots: list[int], ranks: int) -> None:
 
 
 def read_rankmap(text: str) -> list[int]:
-    """Read a rank map as Hydra does, straight from its definition."""
+    """Read a rank map as Hydra does, from the definition."""
     text = text.strip()
     if not text.startswith("(vector,"):
         return [int(host) for host in text.split(",")]
@@ -277,7 +277,7 @@ def test_a_format_states_the_binding_of_ranks_or_refuses_it(
                 results.add((str(error), str(parts.cpus), str(slots)))
             else:
                 results.add((entry.write(bound), entry.use_command(bound)))
-    # Rankfiles name cores by their order, whatever their CPUs are.
+    # Rankfiles name cores by position, independent of CPU numbers.
     assert len(results) == (2 if name == "openmpi-rankfile" else 4)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The slots that launchers use of an allocation, in their order."""
+"""Slots of an allocation that launchers use, in launcher order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NODES, SLOTS = 6, 8
 
 @st.composite
 def allocations(draw: st.DrawFn) -> Allocation:
-    """Draw nodes in any order, each with some of its slots."""
+    """Draw nodes in any order with some of their slots."""
     machine = Machine(f"tree:{NODES}+node:{SLOTS}")
     nodes = draw(st.permutations(range(NODES)))[: draw(st.integers(1, NODES))]
     slots = []
@@ -55,7 +55,7 @@ def test_every_rank_has_a_slot_with_free_cores_in_the_allocation(
     slots = used.slots.tolist()
     assert len(slots) == len(set(slots)) == ranks
     own = by_node(allocation)
-    # Nodes keep their order, and those without ranks are left out.
+    # Nodes keep their order; nodes without ranks are omitted.
     assert list(dict.fromkeys(slot // SLOTS for slot in slots)) == used.nodes.tolist()
     kept = iter(allocation.nodes.tolist())
     assert all(node in kept for node in used.nodes.tolist())
@@ -69,7 +69,7 @@ def test_every_rank_has_a_slot_with_free_cores_in_the_allocation(
 
 
 def dealt_one_by_one(capacities: list[int], ranks: int) -> list[int]:
-    """Distribute like Slurm: one rank per node and round."""
+    """Distribute ranks like Slurm: one per node and round."""
     counts = [0] * len(capacities)
     while ranks:
         for node in range(len(capacities)):

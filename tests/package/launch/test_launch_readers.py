@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each launcher format, read back by its manual, gives the placement.
+"""Each launcher format, read back according to its manual, gives the placement.
 
-The readers are written from the formats' descriptions and know nothing of the writers.
+The readers follow the descriptions of the formats and share no code with writers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from topoloom.launch.exports.launch_formats import FORMATS, find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.nodes.node_parts import Device, NodeParts
 
-#: Two cores with two threads each, and a GPU beside each core.
+#: Two cores with two threads each, and one GPU near each core.
 NODE = NodeParts(
     cpus=((0, 2), (1, 3)),
     devices=(Device("cuda0", "gpu", (0,)), Device("cuda1", "gpu", (1,))),
@@ -31,7 +31,7 @@ SLOTS = 2
 
 
 class HostSlot(NamedTuple):
-    """The location of a rank, as far as a format states it."""
+    """Host and slot of a rank; the slot is None if the format does not state it."""
 
     host: str
     slot: int | None = None
@@ -41,9 +41,9 @@ class HostSlot(NamedTuple):
 def placements(
     draw: st.DrawFn, bind: str | None = None, axes: int | None = None
 ) -> HostPlacement:
-    """Place ranks on a whole mesh, whose nodes come in any order.
+    """Draw a placement on a whole mesh with nodes in any order.
 
-    Anywhere, or on all slots, or so that the ranks of each host are consecutive.
+    Ranks are anywhere, on all slots, or consecutive on each host.
     """
     sizes = st.integers(1, 3)
     shape = draw(st.lists(sizes, min_size=axes or 1, max_size=axes or 3))
@@ -68,7 +68,7 @@ def wanted(placement: HostPlacement, slots: bool) -> list[HostSlot]:
 
 
 def slot_of(cpus: str) -> int:
-    """Find the slot with these CPUs: ``0,2``."""
+    """Find the slot with the CPUs of a list such as ``0,2``."""
     return [list(slot) for slot in NODE.cpus].index([*map(int, cpus.split(","))])
 
 
@@ -92,7 +92,7 @@ def read_hosts(text: str, placement: HostPlacement) -> list[HostSlot]:
 
 
 def read_taskmap(text: str, placement: HostPlacement) -> list[HostSlot]:
-    """RFC 34: for each block, `repeat` times over nodes, each with its tasks."""
+    """RFC 34: each block repeats `repeat` times over nodes with `tasks` tasks each."""
     (line,) = text.splitlines()
     return [
         HostSlot(placement.hosts[first + node])
@@ -104,7 +104,7 @@ def read_taskmap(text: str, placement: HostPlacement) -> list[HostSlot]:
 
 
 def read_coordinates(text: str, placement: HostPlacement) -> list[HostSlot]:
-    """``(x,y,z)`` in a job whose nodes are those of the machine, the last fastest."""
+    """Read ``(x,y,z)`` in a job on all nodes of a machine, last axis fastest."""
     listed = []
     for line in text.splitlines():
         assert re.fullmatch(r"\(\d+(,\d+){0,2}\)", line)
@@ -129,7 +129,7 @@ def read_erf(text: str, placement: HostPlacement) -> list[HostSlot]:
 
 
 def read_torchrun(text: str, placement: HostPlacement) -> list[HostSlot]:
-    """Ranks count up from the first node; process i of a node has the i-th GPU."""
+    """Ranks are numbered from the first node; process i of a node uses the i-th GPU."""
     listed = []
     for node, line in enumerate(text.splitlines()[1:]):
         number, host, count, gpus = line.split()
@@ -140,7 +140,7 @@ def read_torchrun(text: str, placement: HostPlacement) -> list[HostSlot]:
 
 
 def read_torchrun_script(text: str, placement: HostPlacement) -> list[HostSlot]:
-    """Run the script on every host, and print what torchrun would take."""
+    """Run the script on each host and print the arguments of torchrun."""
     by_node = {}
     for host in placement.hosts:
         run = subprocess.run(
@@ -183,7 +183,7 @@ def read_json(text: str, placement: HostPlacement) -> list[HostSlot]:
 
 
 def read_rank_order(text: str, placement: HostPlacement) -> list[HostSlot]:
-    """Ranks in the order in which they fill the nodes, each with as many."""
+    """Read the ranks in the order in which they fill nodes of equal rank counts."""
     words = re.sub(r"#.*", "", text).replace(",", " ").split()
     counts = placement.ranks_per_host()
     full = int(counts[0])
@@ -278,7 +278,7 @@ def test_a_blue_gene_q_map_has_six_numbers_a_line() -> None:
 @pytest.mark.parametrize(
     ("hosts", "taskmap"),
     [
-        # the examples of RFC 34
+        # examples of RFC 34
         ([0] * 4 + [1] * 4 + [2] * 4 + [3] * 4, "[[0,4,4,1]]"),
         ([0, 1, 2, 3] * 4, "[[0,4,1,4]]"),
         ([1] * 2 + [2] * 2 + [0] * 2, "[[1,2,2,1],[0,1,2,1]]"),
@@ -340,7 +340,7 @@ def test_coordinates_are_refused_without_a_grid(
 
 
 def test_a_rank_order_is_not_read_in_the_other_direction() -> None:
-    """Three ranks in a cycle: position = slot and position = rank differ."""
+    """For a cycle of three ranks, the two reading directions differ."""
     placement = host_placement(Machine("mesh:3"), range(3), [1, 2, 0])
     text = find_format("mpich-rank-order").write(placement)
     assert text.splitlines()[-1] == "2,0,1"
@@ -372,7 +372,7 @@ def test_jax_also_gets_coordinates_on_a_torus_of_devices() -> None:
 def test_lists_for_all_hosts_give_each_rank_its_cpus_and_gpu(
     placement: HostPlacement,
 ) -> None:
-    """Entry i is for the i-th rank of a host: written only where that is true."""
+    """Lists with one entry per local rank are written only if all hosts agree."""
     srun = find_format("slurm-hostfile").use_command(placement)
     flux = find_format("flux-taskmap").use_command(placement)
     locals_ = [

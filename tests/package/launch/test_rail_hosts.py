@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""On rails a node is a GPU, and launchers name its host."""
+"""In rail clusters a node is a GPU, and launchers use host names."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from topoloom.nodes.host_text import nodes_per_host_of
 from topoloom.nodes.hosts import host_count, host_machine
 from topoloom.tasks.map_previous_slots import previous_slots
 
-#: machine, and the GPUs of its hosts
+#: machine -> GPUs per host
 RAILS = {
     "rails:8:4:2": 8,
     "rails:8:4:2,host=4": 4,
@@ -51,7 +51,7 @@ def machine_of(text: str) -> Machine:
 
 
 def on_hosts(text: str, hosts: str) -> HostPlacement:
-    """Place a rank on each slot of some hosts, in order."""
+    """Place one rank on each slot of the listed hosts, in order."""
     given = load_allocation(machine_of(text), hosts)
     nodes, slots = given.allocation.nodes, given.allocation.slots
     return host_placement(given.allocation.machine, nodes, slots, given.hosts)
@@ -116,7 +116,7 @@ def test_every_export_counts_hosts(text: str) -> None:
 @pytest.mark.parametrize("text", [t for t in MACHINES if "down" not in t])
 @pytest.mark.parametrize("launcher", LAUNCHERS)
 def test_launchers_spread_ranks_over_hosts(text: str, launcher: str) -> None:
-    """As on a tree whose nodes are the hosts."""
+    """Same order as on a tree whose nodes are the hosts."""
     machine = machine_of(text)
     each = RAILS[text] * machine.slots_per_node
     plain = Allocation(Machine(f"tree:3+node:{each}"), [0, 1, 2])
@@ -136,7 +136,7 @@ def test_launchers_spread_ranks_over_hosts(text: str, launcher: str) -> None:
 
 @pytest.mark.parametrize("text", MACHINES)
 def test_inter_node_bytes_are_those_that_leave_a_host(text: str) -> None:
-    """Between GPUs of different hosts, by the definition."""
+    """Sum the bytes between GPUs of different hosts."""
     machine = machine_of(text)
     nodes = machine.nodes_up[: 3 * RAILS[text]]
     allocation = Allocation(machine, nodes)
@@ -248,7 +248,7 @@ def test_verbs_read_and_print_hosts(topoloom: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", [t for t in MACHINES if "down" not in t])
 def test_a_gpu_is_identified_by_host_and_index(text: str) -> None:
-    """Hosts are the same by name, whatever their numbers are today."""
+    """Hosts are identified by name even if their numbers change."""
     machine = machine_of(text)
     yesterday = load_allocation(machine, "a[0-1]")
     slots = yesterday.allocation.slots

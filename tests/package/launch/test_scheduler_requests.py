@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Requests to schedulers: documented keys, and segments that help."""
+"""Requests to schedulers: documented keys, and segments that reduce the time."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_slurm_takes_segments_of_blocks_or_switches_of_trees() -> None:
         "#SBATCH --gpus-per-node=4",
         "#SBATCH --segment=3",
     ]
-    assert lines[-1] == "##SBATCH --switches=4"  # one segment of 3 in each 5 hosts
+    assert lines[-1] == "##SBATCH --switches=4"  # a 3-host segment in each leaf of 5
     assert request_lines("slurm", FREE) == lines[:2]
 
 
@@ -173,7 +173,7 @@ def test_other_schedulers_are_refused_with_the_known_ones() -> None:
 
 
 def test_the_smallest_segment_that_contains_the_busy_axis_is_requested() -> None:
-    """Hosts of 4 GPUs: tp fills one, ep of 8 four of them; dp may go anywhere."""
+    """Hosts have 4 GPUs: tp fits a host, ep = 8 fills four; dp can be anywhere."""
     machine = Machine(
         "rails:72:8:1,rails=4,host=4,bandwidth=50GB/s,bandwidth.nvlink=900GB/s"
     )
@@ -198,13 +198,13 @@ def test_nothing_is_requested_if_all_leaves_are_equal() -> None:
 
 
 def test_segments_are_placed_at_their_worst() -> None:
-    """Groups of dp could line up inside leaves, but the scheduler need not do that."""
+    """Groups of dp could fit leaves, but the scheduler does not guarantee that."""
     machine = Machine("tree:16:4,bandwidth=50GB/s:50GB/s+node:2,memory=2TB/s")
     mesh = {"tp": 2, "ep": 4, "dp": 4}
     traffic = parse_traffic("tp=1GB,ep=1MB,dp=20GB", mesh)
     wanted = find_segments(Allocation.whole(machine), mesh, traffic)
     assert wanted.shape.segment == 16
-    assert wanted.seconds[1] > 6  # all of 8 hosts send to the other leaf: 160 GB each
+    assert wanted.seconds[1] > 6  # each of 8 hosts sends 160 GB to the other leaf
     for seed in range(20):
         hosts = np.random.default_rng(seed).permutation(64)[:16]
         chosen = Allocation(machine, nodes_of_hosts(machine, hosts))
@@ -224,7 +224,7 @@ def test_parts_of_segments_cost_no_less(text: str, mesh: dict[str, int]) -> None
             assert one % other or others >= its
 
 
-#: 4 hosts in a domain, 4 domains in a unit, and little bandwidth between units.
+#: 4 hosts per domain, 4 domains per unit, and low bandwidth between units.
 THIN = (
     "rails:16:4:4,rails=4,host=4,bandwidth=50GB/s,bandwidth.nvlink=900GB/s,"
     "bandwidth.spine=10GB/s"
@@ -266,7 +266,7 @@ def test_higher_levels_are_not_requested_without_a_gain() -> None:
 
 
 def test_no_placement_with_these_sizes_costs_more() -> None:
-    """Random hosts that Kueue may give are not slower than what was said."""
+    """No random host choice allowed by Kueue exceeds the predicted time."""
     mesh = {"tp": 4, "ep": 4, "dp": 4, "pp": 2}
     traffic = parse_traffic("tp=9GB,ep=8GB,dp=20GB,pp=1GB", mesh)
     machine = Machine(THIN)
@@ -285,7 +285,7 @@ def test_no_placement_with_these_sizes_costs_more() -> None:
 
 @st.composite
 def nested_sizes(draw: st.DrawFn) -> tuple[HostGroups, tuple[int, ...], int]:
-    """Draw leaf groups, a level above them and sizes that fit."""
+    """Draw leaf groups, one level above them, and sizes that fit."""
     sizes_of_leaves = draw(st.lists(st.integers(1, 6), min_size=1, max_size=8))
     ends = np.cumsum([0, *sizes_of_leaves]).tolist()
     leaves = [range(a, b) for a, b in pairwise(ends)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which commands start torchrun."""
+"""Detect commands that start torchrun."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The GPU of a rank, by variables of NVIDIA and AMD and lists of tools."""
+"""The GPU of a rank, from variables of NVIDIA and AMD and tool output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-5c89ffff-0001)
   MIG 1g.5gb      Device  0: (UUID: MIG-21)
   MIG 1g.5gb      Device  1: (UUID: MIG-22)
 """
-#: of `rocminfo`: processors are agents, too
+#: output of `rocminfo`, which also lists processors as agents
 AMD = """\
   Uuid:                    CPU-XX
   Uuid:                    GPU-2e1f0a
@@ -67,7 +67,7 @@ def test_variables_name_the_gpus_of_a_host(about: dict[str, Any], gpu: str) -> N
 
 
 def test_the_gpu_that_pytorch_used_counts() -> None:
-    """By the UUID, else by the place in what the process sees."""
+    """Identify the GPU by its UUID, or else by its index among the visible GPUs."""
     about = rank(0, CUDA_VISIBLE_DEVICES="1,0")
     used = {"device": 1, "uuid": "5c89852c-d268"}
     whole = ReportedRank("a", "0", "GPU-5c89852c-d268", used=True)

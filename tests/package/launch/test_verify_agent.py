@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Affinity reports; their failure never stops a program."""
+"""Affinity reports; a failed report never stops a program."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def agent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[VerifyAgent]:
-    """Make an agent whose reports the test writes."""
+    """Create an agent; the test writes its reports."""
     monkeypatch.setattr(verify_agent, "build_shim", lambda *_, **__: Path("none.so"))
     made = VerifyAgent(make_placement("n1"), ["mpirun.mpich", "-n", "2", "./app"])
     yield made

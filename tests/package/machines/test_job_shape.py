@@ -10,7 +10,7 @@ from topoloom import Allocation, Machine
 from topoloom.allocations import allocation_shape
 from topoloom.allocations.job_shape import shape_facts
 
-#: Only switches forward: what another job sends never crosses a node of this one.
+#: Only switches forward, so messages of other jobs never cross nodes of this job.
 TREES = ("tree:3:4", "tree:2:2:3", "fattree:3:4", "fattree:2:3:2,up=1:2:2")
 OTHERS = ("dragonfly:3x2,nodes=2", "torus:4x3", "torus:3x2,nodes=2", "hyperx:3x4")
 

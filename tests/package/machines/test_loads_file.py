@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads of links as JSON, valid and invalid."""
+"""JSON files of link loads, valid and invalid."""
 
 from __future__ import annotations
 

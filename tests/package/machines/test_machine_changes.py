@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`+node:` and `+down:` after the name or file of a machine."""
+"""`+node:` and `+down:` after a machine name or file."""
 
 from __future__ import annotations
 

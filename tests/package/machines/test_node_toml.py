@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The inside of a node in TOML: named levels and costs, CPUs, devices."""
+"""Node descriptions in TOML: named levels and costs, CPUs, devices."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def test_the_number_of_devices_is_limited(tmp_path: Path) -> None:
 
 @st.composite
 def nodes(draw: st.DrawFn) -> tuple[str, NodeParts]:
-    """Draw the text of a machine's nodes, and their parts."""
+    """Draw the node tables of a machine file, and the expected parts."""
     levels = draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
     slots = math.prod(levels)
     costs = sorted(draw(st.lists(st.integers(0, 20), min_size=3, max_size=3)))
@@ -293,7 +293,7 @@ def test_port_costs_are_kept_with_plain_distances(
 
 
 def test_the_hop_of_an_imported_node_is_farther_than_its_cores(tmp_path: Path) -> None:
-    """A single node may be put into a network by editing its description."""
+    """A single node can become part of a network by editing its description."""
     node = NodeParts(("L3", "node"))
     machine = Machine("torus:1+node:4:2,distance=2:16")
     save_machine(tmp_path / "m.toml", machine, node=node)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Failed parts do not count."""
+"""Counts and hosts exclude failed parts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A machine separated by failures is described with its parts."""
+"""A machine disconnected by failures is described with its parts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts for a mesh: choices are valid, and no choice is below the bound."""
+"""Host choices for a mesh are valid and no better than the bound."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def small_jobs(draw: st.DrawFn) -> tuple[HostMesh, list[int]]:
         weights["cp+dp"] = 2.0
     weighted = draw(st.booleans())
     hosts = int(np.prod(sizes))
-    leaves = 3 if hosts <= 6 else 2  # every choice is tried
+    leaves = 3 if hosts <= 6 else 2  # tries every choice
     free = draw(st.lists(st.integers(0, 6), min_size=1, max_size=leaves))
     missing = hosts - sum(free)
     if missing > 0:
@@ -129,7 +129,7 @@ def test_segments_can_have_six_two_and_two_hosts() -> None:
 
 
 def test_leaf_groups_of_the_same_spread_are_under_few_switches() -> None:
-    machine = Machine("tree:2:2:2:2")  # leaf groups of 2 hosts, 2 below a switch
+    machine = Machine("tree:2:2:2:2")  # leaf groups of 2 hosts, 2 groups per switch
     free = Allocation(machine, [2, 3, 4, 5, 6, 7])
     chosen, choice, _ = choose_for_mesh(free, {"dp": 4}, (), UNLIMITED, unmonitored)
     assert choice.spreads.chosen.most == (2,)
@@ -163,7 +163,7 @@ def test_levels_above_are_those_of_trees() -> None:
 
 
 def test_hosts_are_in_the_order_of_ranks() -> None:
-    """Two leaves of 4 free hosts each hold both stages of half of the replicas."""
+    """Each leaf of 4 free hosts has both stages of half of the replicas."""
     machine = Machine("rails:8:4:4")
     free = Allocation(machine, np.arange(64))
     mesh = {"tp": 8, "pp": 2, "dp": 4}

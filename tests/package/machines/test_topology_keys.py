@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of [topology] and [down] are converted to short texts and back."""
+"""Tables of [topology] and [down] are converted to machine texts and back."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The described machines have published figures and those of formulas."""
+"""The included machines agree with published figures and textbook formulas."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def slots_of_a_node(name: str) -> int:
 
 
 def card(described: dict[str, Any]) -> str:
-    """Find the bandwidth of a NIC, or of all NICs of a node with a router."""
+    """Return the NIC bandwidth, or the sum of all NICs of a node with a router."""
     topology = described["topology"]
     given = topology.get("bandwidth")
     if topology["kind"] in ("tree", "fattree"):
@@ -125,7 +125,7 @@ def test_every_machine_and_the_same_with_other_nodes_survives_a_copy(
 
 
 def latency_of(topology: dict[str, Any], link: str | int) -> float:
-    """Find the latency of a kind of link, or of a level of a tree, in seconds."""
+    """Return the latency of a link kind or tree level in seconds."""
     given = topology["latency"]
     return parse_latency(given if isinstance(given, str) else given[link])
 
@@ -188,16 +188,16 @@ def test_nodes_of_several_slots_have_a_memory_bandwidth(name: str) -> None:
         ("mira", 49152),
         ("bigben-xt3", 1024),
         ("sequoia", 98304),
-        ("gordon", 1152),  # 1,024 of them compute
-        ("jaguar", 19200),  # 18,688 of them compute
-        ("kraken", 9600),  # 9,408 of them compute
+        ("gordon", 1152),  # 1,024 compute nodes
+        ("jaguar", 19200),  # 18,688 compute nodes
+        ("kraken", 9600),  # 9,408 compute nodes
         ("ranger", 3936),
         ("stampede", 6400),
-        ("hopper", 6528),  # 6,384 of them compute
+        ("hopper", 6528),  # 6,384 compute nodes
         ("k", 82944 + 5184),
         ("fugaku", 158976),
         ("frontera", 8008),
-        ("frontier", 9472),  # 9,408 of them there
+        ("frontier", 9472),  # 9,408 nodes exist
         ("el-capitan", 11136),
         ("lumi-c", 2048),
         ("jupiter", 6000),
@@ -268,20 +268,20 @@ def test_threads_run_only_on_elements_of_the_cell() -> None:
 
 
 class Grid:
-    """A torus or mesh from its description, by the textbook's formulas."""
+    """Computes figures of a torus or mesh by textbook formulas."""
 
     def __init__(self, described: dict[str, Any]) -> None:
         self.size: list[int] = described["size"]
         self.routers = math.prod(self.size)
         self.nodes = self.routers * described.get("nodes", 1)
-        self.cards = "cards" in described  # else a router is in each node
+        self.cards = "cards" in described  # otherwise each node has a router
         ring = described["kind"] == "torus"
         self.wrap: list[bool] = described.get("wrap", [ring] * len(self.size))
         self.axes = list(zip(self.size, self.wrap, strict=True))
 
     @property
     def links(self) -> int:
-        """Both directions of each cable (two on rings of two), and of the cards."""
+        """Count both directions of cables and NICs; rings of two have two cables."""
         between = sum(
             2 * self.routers // k * (0 if k == 1 else k if ring else k - 1)
             for k, ring in self.axes
@@ -290,20 +290,20 @@ class Grid:
 
     @property
     def diameter(self) -> int:
-        """Half of every ring, or a line from end to end, between two cards."""
+        """Return the longest route: half of each ring or a whole line, and two NICs."""
         between = sum(k // 2 if ring else k - 1 for k, ring in self.axes)
         return between + 2 * self.cards
 
     @property
     def average_distance(self) -> float:
-        """Over pairs of different nodes; those of one router are two cards apart."""
+        """Average the hops between different nodes, including two hops over NICs."""
         mean = sum(
             (k * k // 4) / k if ring else (k * k - 1) / (3 * k) for k, ring in self.axes
         )
         return mean * self.nodes / (self.nodes - 1) + 2 * self.cards
 
     def narrowest(self, bandwidths: list[float]) -> float:
-        """Find the least bandwidth across the middle of an axis of even extent."""
+        """Return the lowest bandwidth across the middle of an axis of even extent."""
         cuts = [
             (4 if ring else 2) * self.routers // k * bandwidth
             for (k, ring), bandwidth in zip(self.axes, bandwidths, strict=True)
@@ -313,7 +313,7 @@ class Grid:
 
 
 def bandwidths(described: dict[str, Any], axes: str) -> list[float]:
-    """Bandwidth of each axis in bytes per second, read without the package."""
+    """Return the bandwidth of each axis in bytes per second, read independently."""
     given = described.get("bandwidth", "1 B/s")
     table = given if isinstance(given, dict) else {"default": given}
     number, unit = table["default"].split()
@@ -334,11 +334,11 @@ def test_tori_and_meshes_have_the_figures_of_the_textbook(name: str) -> None:
     cut = grid.narrowest(bandwidths(described, axes))
     bisection = facts["bisection"]
     assert bisection["at_most"] == pytest.approx(cut)
-    assert bisection["exact"] == (name != "kraken")  # 25x16x24: an odd axis in the way
+    assert bisection["exact"] == (name != "kraken")  # 25x16x24: 25 is odd, so no proof
 
 
 def test_hopper_is_cut_across_z_and_titan_across_y() -> None:
-    """Half the bandwidth in y decides if it has equally many routers."""
+    """The halved bandwidth along y decides if both cuts have equally many routers."""
     hopper = machine_facts(load_machine("hopper"))["bisection"]
     assert hopper["links"] == 4 * 17 * 8
     titan = machine_facts(load_machine("titan"))["bisection"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Channels found from exchanging pairs, as published and as planted."""
+"""Channels found from concurrent pairs, on published and simulated measurements."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from topoloom import Error
 from topoloom.model import load_pair_curves
 from topoloom.model.channels import PairCurve, make_pair_curve
 
-#: Round trips of 1, 2, ... pairs and the channels of them: C. Karlsson 2012, tables 3.5
-#: to 3.7 (8 MB, ms; the totals of 3.8 to 3.10 follow from them) and 3.14 (512 kB).
+#: Round trips of 1, 2, ... pairs, and the number of channels. C. Karlsson 2012, tables
+#: 3.5 to 3.7 (8 MB, ms; totals in tables 3.8 to 3.10) and 3.14 (512 kB).
 ROUND_TRIPS = {
     "Alamode external": ("136.9 203.3 257.1 334.2", 1),
     "Alamode internal": ("13.702 19.074", 1),
     "RA external": ("13.024 14.091 16.515 16.236 21.842 24.909 31.29 38.273", 3),
     "RA internal": ("12.536 22.324 29.36 41.863", 1),
-    # The text says three, but the totals of the table do not rise after the second.
+    # The text says three, but the total bandwidth does not grow after two pairs.
     "Jaguar external": (
         "9.7116 10.475 17.78 24.346 32.112 34.533 41.201 41.65 43.057 46.91 48.103 "
         "55.741",
@@ -31,15 +31,15 @@ ROUND_TRIPS = {
     # The paper states no number; eight pairs exchange six times as much as one.
     "BlueDrop, group 1": ("0.33 0.44 0.48 0.44 0.42 0.46 0.44 0.45", 6),
     "BlueDrop, group 2": ("0.34 0.46 0.42 0.43 0.42 0.43 0.47 0.46", 6),
-    # The paper states no number; more pairs slow down gradually, and the tenth count is
-    # an outlier that would be 12 channels.
+    # The paper states no number. The rate falls gradually; the tenth value is an
+    # outlier that would mean 12 channels.
     "BlueDrop, across groups": (
         "0.5 0.54 0.58 0.56 0.62 0.66 0.74 0.78 0.78 0.43 0.82 0.86 0.92 0.93 0.97 "
         "1.14",
         6,
     ),
 }
-#: Table 4.8: MB/s of the slowest pair and their standard deviation, between sockets.
+#: Table 4.8, between sockets: rate of the slowest pair and its deviation in MB/s.
 SLOWEST = {
     "RA": ("1228 716 544 382", "65 52 60 58", 1),
     "Kraken": ("2113 1104 987 909 878 880", "59 63 77 64 58 103", 1),
@@ -76,7 +76,7 @@ def shared(pairs: np.ndarray, channels: int) -> np.ndarray:
 
 
 def in_turns(pairs: np.ndarray, channels: int) -> np.ndarray:
-    """Return the time of the last pair if each waits for a free channel."""
+    """Return the time of the last pair if each pair waits for a free channel."""
     return np.ceil(pairs / channels)
 
 
@@ -108,10 +108,10 @@ def test_planted_channels_are_found_despite_noise_and_outliers(
 def test_one_outlier_changes_little(channels: int, factor: float) -> None:
     pairs = np.arange(1, 13)
     clean = shared(pairs.astype(float), channels)
-    for odd in pairs[1:-1]:  # what comes after shows that it is odd
+    for odd in pairs[1:-1]:  # later values show that it is an outlier
         times = np.where(pairs == odd, factor * clean, clean)
         found = make_pair_curve(pairs, times, 8).channels
-        # Late as the last that is fast, or early after it, it may hide or feign one.
+        # A slow last fast value or a fast value after it can hide or add a channel.
         unsure = odd == channels if factor > 1 else odd > channels
         assert found == channels or unsure
         assert abs(found - channels) <= 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lines for a machine file cost the same as the model that they are written from."""
+"""Message costs in a machine file give the times of the original model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SIZES = [0, 1, *(2**k + d for k in range(1, 31) for d in (-1, 0, 1))]
 
 
 def read_model(text: str) -> NetworkModel:
-    """Read them as docs/reference/file-formats.md says."""
+    """Read the keys as docs/reference/file-formats.md defines them."""
     costs = MessageCosts()
     parts: dict[str, list[tuple[float, float, int | None]]]
     parts = {"message": [], "alone": [], "links": []}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fits of network models recover the parameters behind the times."""
+"""Fits of network models recover the parameters that generated the times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from topoloom.model.samples import read_pairs, read_pings
 
 ROOT = Path(__file__).resolve().parents[3]
 DOUBLING = [2**i for i in range(23)]
-#: Sizes dense enough for regimes that are as short as those of QsNet.
+#: Sizes dense enough for regimes as short as those of QsNet.
 DENSE = [round(2 ** (i / 3)) for i in range(6, 60)]
 
 
@@ -71,7 +71,7 @@ def test_an_outlier_among_samples_of_a_size_does_not_count() -> None:
 
 
 def relative(x: np.ndarray, t: np.ndarray) -> float:
-    """Return the least squared relative error of a line, from its definition."""
+    """Return the least squared relative error of a line, from the definition."""
     u, v = 1 / t, x / t
     tried = [np.linalg.lstsq(np.column_stack([u, v]), np.ones_like(t), rcond=None)[0]]
     tried += [np.array([u.sum() / (u @ u), 0]), np.array([0, v.sum() / (v @ v)])]

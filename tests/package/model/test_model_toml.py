@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of network models, the included ones, and the Python class."""
+"""Files of network models, included models, and the Python class."""
 
 from __future__ import annotations
 

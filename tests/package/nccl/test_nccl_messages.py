@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws of channels, exchanges and messages, for groups of any shape."""
+"""Laws of channels, exchanges and messages for groups of any shape."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from topoloom.nccl.messages import ALGORITHMS, Messages, expand_collective
 
 @st.composite
 def groups(draw: st.DrawFn) -> Communicator:
-    """Draw some ranks of a job, on nodes of a few GPUs."""
+    """Draw some ranks of a job on nodes with a few GPUs."""
     gpus = draw(st.integers(1, 8))
     ranks = draw(st.integers(1, 40))
     members = sorted(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times of NCCL's collectives: first principles, choices, published rows."""
+"""Times of NCCL collectives: first principles, algorithm choices, published values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoloom.nccl.times import OPERATIONS, predict_algorithms
 
 hardware = st.sampled_from(list(MACHINES.values()))
 RING_LL = ("ring", "LL")
-#: Bytes that a GPU's or a node's links carry at least, as shares of nccl-tests' bytes.
+#: Least traffic of a GPU's or node's links, relative to the bytes of nccl-tests.
 SHARES = {"allreduce": 2, "bcast": 1, "reduce": 1}
 
 
@@ -68,7 +68,7 @@ def test_small_all_reduces_use_trees_and_large_ones_the_switch_or_a_ring() -> No
     h100 = find_hardware("dgx-h100")
     assert predict_algorithms(h100, 4, "allreduce", 8)[0][:2] == ("tree", "LL")
     assert predict_algorithms(h100, 1, "allreduce", 8)[0][:2] == ("ring", "LL")
-    # An answer in nccl-tests 309: one node sums by a ring up to 1 MiB, then NVLS.
+    # nccl-tests issue 309: on one node, ring up to 1 MiB, NVLS for larger sizes.
     assert predict_algorithms(h100, 1, "allreduce", 1 << 20)[0].algorithm == "ring"
     assert predict_algorithms(h100, 1, "allreduce", 1 << 21)[0].algorithm == "nvls"
     a100 = find_hardware("dgx-a100")
@@ -121,7 +121,7 @@ def test_an_exchange_in_a_node_copies_its_own_block_on_separate_channels() -> No
         h100, 1, "alltoall", size
     )
     assert beyond == pytest.approx(size / h100.nvlink_rate)
-    # Blocks of 1 GiB are spread over all channels, which their peers share.
+    # Blocks of 1 GiB use all channels, which all peers share.
     large = predict_seconds(h100, 1, "alltoall", 1 << 34) - predict_seconds(
         h100, 1, "alltoall", 1 << 33
     )
@@ -143,7 +143,7 @@ def test_a_slow_cpu_delays_chunks_of_trees_but_not_large_data() -> None:
     quick, slow = (
         predict_tree_seconds("LL128", 8, 1 << 23, post) for post in (1e-6, 4e-6)
     )
-    # 512 KiB per channel in chunks of 36,000 bytes; 2 channels per GPU; 4 posts each.
+    # 512 KiB per channel, chunks of 36,000 bytes, 2 channels per GPU, 4 posts each.
     posts = (1 << 19) / 36000 * 2 * 4
     assert slow - quick == pytest.approx(posts * 3e-6)
     assert predict_tree_seconds("Simple", 8, 1 << 33, 1e-6) == predict_tree_seconds(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rings and trees equal those of published NCCL logs."""
+"""Rings and trees equal those in published NCCL logs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOGS = read_toml(Path(__file__).parent / "published_logs.toml")["log"]
 
 
 def group_of(log: dict[str, Any]) -> Communicator:
-    """Make the communicator of a log with equal nodes."""
+    """Create the communicator of a log with equal nodes."""
     nodes, gpus = log["nodes"], log["gpus"]
     known = make_communicator(range(nodes * gpus), gpus)
     rings = log.get("rings")
@@ -32,7 +32,7 @@ def group_of(log: dict[str, Any]) -> Communicator:
 
 
 def format_tree(found: Tree, rank: int) -> str:
-    """Write a tree as NCCL does: its children, the rank, its parent."""
+    """Format a tree as NCCL does: children, rank, parent."""
     down = [*found.down[rank], -1, -1, -1][:3]
     return f"{'/'.join(map(str, down))}->{rank}->{found.up[rank]}"
 

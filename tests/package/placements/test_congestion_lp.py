@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The linear relaxation of congestion is below every placement, and often tight."""
+"""The linear relaxation of congestion never exceeds a placement, and is often tight."""
 
 from __future__ import annotations
 

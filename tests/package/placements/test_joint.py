@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs placed together are never worse than alone, and often better."""
+"""Jobs placed jointly are never worse than placed alone, and often better."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from topoloom.graphs.phases import edge_rows
 from topoloom.graphs.traces.trace_formats import IncompleteTraceError, read_trace
 
 ALL = Collective(0, 4, 7, 1, 0, 1)
-#: Functions that NCCL reports as collectives from version 5 of the interface.
+#: Functions that NCCL reports as collectives since interface version 5.
 NEW = (8, 9, 10)
 
 
@@ -41,7 +41,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @st.composite
 def scripts(draw: st.DrawFn, version: int) -> Script:
-    """Draw a job; only its first communicator has all ranks, which joins them."""
+    """Draw a job; only its first communicator contains all ranks."""
     ranks = draw(st.integers(3, 5))
     everyone = tuple(range(ranks))
     parts = st.lists(
@@ -171,7 +171,7 @@ def test_the_verb_expands_collectives_by_nccl(program: Path, tmp_path: Path) -> 
     by_nccl = ["--collectives", "nccl", "--gpus-per-node", "2"]
     assert record(program, tmp_path, script, *by_nccl) == "0\n"
     graph, _ = load_npz(tmp_path / "p.npz")
-    assert graph.total_bytes == 2 * 3 * 4 * 3 * 4000  # of 4 parts, each to 3 ranks
+    assert graph.total_bytes == 2 * 3 * 4 * 3 * 4000  # 4 parts, each sent to 3 ranks
 
 
 def test_another_plugin_for_nccl_is_replaced_and_named(

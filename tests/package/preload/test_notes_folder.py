@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts of recorded ranks survive a failure to make a graph."""
+"""Counts of recorded ranks survive if no graph can be written."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_counts_are_kept_after_a_failure(notes: Path, error: Exception) -> None:
 def test_without_counts_nothing_is_kept(notes: Path) -> None:
     with pytest.raises(OSError, match=r"^bad$"), keep_notes_on_error(notes):
         raise OSError("bad")
-    assert notes.exists()  # for the caller to remove
+    assert notes.exists()  # the caller removes it
 
 
 def test_after_a_success_nothing_is_moved(notes: Path) -> None:

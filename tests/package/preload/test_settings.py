@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Settings of collectives are read before a program starts."""
+"""Settings of collectives are validated before a program starts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TABLE = """{"format": "topoloom-decisions", "version": 1,
 "operation": "all-gather", "decisions": [
 {"ranks": 2, "bytes": 1, "schedule": "ring"}]}
 """
-#: Files that are wrong, by the option that names them, and what is said of them.
+#: (option, content of an invalid file, expected message)
 WRONG = [
     ("decisions", "", "x: the file is empty; 'decisions' needs one with content"),
     ("decisions", TABLE[:70], "x:2: expected '\"', but the text ends"),

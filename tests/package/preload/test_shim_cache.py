@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Concurrent processes compile the same library once."""
+"""Concurrent processes compile a library only once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ print(build_library_without_mpi("nccl/profiler", "lib.so", pathlib.Path(sys.argv
 
 @pytest.fixture
 def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Write a compiler that ends when the gate opens."""
+    """Write a compiler that exits when the gate opens."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     os.mkfifo(tmp_path / "gate")
     program = tmp_path / "cc"
@@ -43,7 +43,7 @@ def start(compiler: Path) -> subprocess.Popen[str]:
 
 
 def wait_for_compiler(compiler: Path, *builders: subprocess.Popen[str]) -> int:
-    """Return the gate, opened for writing, once a compiler reads it."""
+    """Open the gate for writing as soon as a compiler reads it; return it."""
     while any(each.poll() is None for each in builders):
         try:
             return os.open(compiler.parent / "gate", os.O_WRONLY | os.O_NONBLOCK)
@@ -68,7 +68,7 @@ def test_a_killed_process_blocks_no_other(compiler: Path) -> None:
     killed.kill()
     killed.communicate(timeout=600)
     os.close(gate)
-    # Its compiler may hold the gate a little longer.
+    # The compiler of the killed process may still read the gate.
     (compiler.parent / "gate").unlink()
     os.mkfifo(compiler.parent / "gate")
     other = start(compiler)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks of hosts, of which some cannot be judged."""
+"""Checks of hosts, some of which cannot be tested."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ QUICK = EFFORTS["quick"]
 
 
 class FakeJob:
-    """Ranks of hosts with the times of the file, except those of one host.
+    """Ranks that measure the times of the file, except on one slow host.
 
     Parameters
     ----------
     cpus
-        CPUs of each rank, by host.
+        CPUs of the ranks of each host.
     uplink
-        Hosts below a slow link, which messages to and from others cross.
+        Hosts with a common slow link to all other hosts.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class FakeJob:
         self._slow, self._below = slow, set(uplink)
 
     def measure(self, orders: Sequence[Order]) -> Any:
-        """Return what was found."""
+        """Return the findings."""
         before = len(self.samples.exchanges)
         for order in orders:
             self.samples.orders.append(order)
@@ -89,7 +89,7 @@ def test_the_common_part_of_slow_messages_is_named() -> None:
         assert found.good is not bool(found.bad_parts)
         return [each["one_of"] for each in found.document()["bad_parts"]]
 
-    # One of short messages, and one of long ones.
+    # One test uses short messages, one long messages.
     assert bad_parts(slow="n6") == [["host n6", "cable n6 up"]] * 2
     # Hosts are paired only within their group, unless every cable is tested.
     assert bad_parts(uplink=names[4:8]) == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pairs that are measured concurrently."""
+"""Choice of pairs that are measured concurrently."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoloom.probe.inference.groups import ALL, GROUP, HOST, RankGroup
 from topoloom.probe.inference.suspects import LATENCY, Suspect
 from topoloom.probe.job.samples import ProbeSamples, RankPlace
 
-PARTS, HOSTS = 2, 4  # of a group, and of a part
+PARTS, HOSTS = 2, 4  # parts per group, hosts per part
 
 
 def _joined(kind: str, groups: list[RankGroup]) -> RankGroup:
@@ -20,7 +20,7 @@ def _joined(kind: str, groups: list[RankGroup]) -> RankGroup:
 
 
 def _machine(groups: int, suspects: list[Suspect]) -> Findings:
-    """Find groups of hosts with one rank each, and slow ones."""
+    """Build findings with groups of hosts of one rank each, and suspects."""
     ranks = iter(range(groups * PARTS * HOSTS))
     root = _joined(
         ALL,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""JSON of a probe is readable by programs."""
+"""Probe results as JSON can be read by programs."""
 
 from __future__ import annotations
 

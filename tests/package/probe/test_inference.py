@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inference from planted times: groups, lines, links, and slow hosts."""
+"""Inference from simulated times: groups, lines, links, and slow hosts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SIZES = [2**n for n in range(23)]
 def scanned(
     costs: Costs, hosts: list[str], noise: float = 0, seed: int = 1
 ) -> Findings:
-    """Infer from five samples of each pair."""
+    """Infer a machine from five samples per pair."""
     draw = np.random.default_rng(seed)
     samples = ProbeSamples(
         [RankPlace(host, "", "MPI") for host in hosts],
@@ -168,7 +168,7 @@ def test_planted_lines_and_their_ends_are_found(
     assert costs.latency == pytest.approx(alpha - gap * 1e-6, rel=0.05, abs=2e-8) or (
         alpha <= gap * 1e-6 and costs.latency < 1e-7
     )
-    # The model of a single message equals the measurement.
+    # For a single message the model equals the measurement.
     if alpha > gap * 1e-6:
         for size in (8, most, 4 * most, SIZES[-1]):
             assert costs.model.arrival(size) == pytest.approx(alone(size), rel=0.05)
@@ -179,7 +179,7 @@ def test_planted_lines_and_their_ends_are_found(
 
 
 def test_intervals_contain_the_planted_values() -> None:
-    """With 200 fits to 2 % noise, about 95 % do, and the intervals are narrow."""
+    """About 95 % of 200 fits with 2 % noise contain them, and intervals are narrow."""
     draw = np.random.default_rng(3)
     held = 0
     for _ in range(200):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Costs of links follow from differences of routes and sizes."""
+"""Costs of links follow from different routes and sizes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Values = NDArray[np.float64]
 
 
 def curve(seconds: Values) -> Curve:
-    """Make a curve from times."""
+    """Create a curve from times."""
     return Curve(Fit(NetworkModel.regimes([(0, 0, None)]), SIZES, seconds), [])
 
 
@@ -67,7 +67,7 @@ def test_one_route_is_sufficient() -> None:
 
 
 def test_no_message_occupies_a_link_longer_than_in_a_burst() -> None:
-    """A jump of latencies among few sizes must not look like a narrow link."""
+    """A jump in latency between two sizes must not look like a narrow link."""
     sizes = np.where(REGIME == 1, np.where(SIZES > 4096, 3.0, 1.0), 1.0 + REGIME)
     alone = 3e-7 + sizes * 2e-6 + SIZES / 10e9
     burst = curve(np.maximum(4e-7, SIZES / 10e9))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The model of a level matches measured times of one and of many messages."""
+"""The fitted model matches measured times of single and many messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AT_ONCE = 32768
 
 
 def infer_costs(send: float, receive: float, agree: float) -> LevelCosts:
-    """Infer from exchanges of ranks whose calls take this long."""
+    """Infer costs from exchanges with these send, receive and handshake times."""
 
     def alone(size: int) -> float:
         first = agree if size > AT_ONCE else 0.0
@@ -36,7 +36,7 @@ def infer_costs(send: float, receive: float, agree: float) -> LevelCosts:
         rest = alone(size) + alone(1)
         made.append(exchange("burst", size, 16, rest + 15 * gap(size)))
     made.append(exchange("send-cpu", 8, 1, send))
-    # A receive that lets the message come only then.
+    # The message can only proceed when the receive is posted.
     made.append(exchange("receive-cpu", 8, 1, alone(8)))
     for window in (64, 256):
         both = 2 * alone(8) + window * (send + receive)
@@ -73,12 +73,12 @@ def test_overheads_are_measured_from_many_waiting_calls(
     costs = infer_costs(send, receive, 0)
     assert costs.send_cpu == pytest.approx(send)
     assert costs.receive_cpu == pytest.approx(receive, rel=0.01)
-    if receive > 1.2 * send:  # with several receivers it is the sender that counts
+    if receive > 1.2 * send:  # with several receivers the sender is the bottleneck
         assert costs.model.time(1) == pytest.approx(send, rel=0.05)
 
 
 def test_errors_and_intervals_match_the_written_lines() -> None:
-    """Even if longer messages are faster, so that the model pads shorter ones."""
+    """Holds even if the model raises times because longer messages are faster."""
 
     def seconds(size: int) -> float:
         return 4e-6 + BETA * size if size < 2048 else 3e-6 + 2 * BETA * size
@@ -98,7 +98,7 @@ def test_errors_and_intervals_match_the_written_lines() -> None:
 
 
 def test_sender_overhead_does_not_exceed_the_gap() -> None:
-    """A clock adds to the time of a call; what is exported has the gap."""
+    """The clock adds to the measured call time, so the export uses the gap."""
     costs = infer_costs(3e-7, 1e-7, 0)
     slow_clock = replace(costs, send_cpu=5e-7)
     assert slow_clock.model.costs.send_cpu == pytest.approx(3e-7, rel=0.01)

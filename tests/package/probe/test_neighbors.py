@@ -25,7 +25,7 @@ LANDMARKS = 24
 
 
 class Torus:
-    """Hosts in random order with times by hops."""
+    """Hosts of a torus in random order; times depend on hops."""
 
     def __init__(self, shape: tuple[int, ...], hop: float, noise: float) -> None:
         self.count = int(np.prod(shape))
@@ -38,7 +38,7 @@ class Torus:
 
     @property
     def late(self) -> bool:
-        """Return False: time never runs out."""
+        """Return False: the time limit is never reached."""
         return False
 
     def seconds(self, pairs: Pairs, noise: float) -> Floats:
@@ -52,7 +52,7 @@ class Torus:
         return self.seconds(pairs, self._noise), self._noise
 
     def inside(self, sets: Sequence[Hosts]) -> None:
-        """Do nothing: no pairs inside groups are needed."""
+        """Do nothing: pairs inside groups are not needed."""
 
     def neighbors(self) -> set[tuple[int, int]]:
         """Return the links."""
@@ -65,7 +65,7 @@ def costs_of(count: int, pairs: Pairs, values: Floats) -> PairCosts:
 
 
 def measure_pairs(torus: Torus, noise: float) -> tuple[PairCosts, PairCosts]:
-    """Measure landmarks with all hosts, then possible neighbors."""
+    """Measure landmarks with all hosts, then candidate neighbors."""
     every = np.arange(torus.count)
     landmarks = torus.draw.choice(every, LANDMARKS, replace=False)
     grid = np.stack(np.meshgrid(landmarks, every), axis=-1).reshape(-1, 2)

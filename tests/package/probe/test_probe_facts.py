@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Changed keys of a file that cannot be shown are named."""
+"""Errors name changed keys of a file that prevent its display."""
 
 from __future__ import annotations
 

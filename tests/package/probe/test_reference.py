@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Changed probe files are refused in one line."""
+"""Modified probe files are refused in one line."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def suspect(kind: str, hosts: str, of: str, way: str = "both") -> str:
 def test_hosts_that_were_slow_are_expected_to_be_slow(tmp_path: Path) -> None:
     slow = write_file(tmp_path, suspects=suspect("host", '["b"]', "bandwidth", "out"))
     reference = read_reference(slow)
-    # Only the bandwidth part is three times as slow.
+    # Only the bandwidth term is three times as slow.
     longer = 2 * (1e-3 - 2 * 1e-6)
     assert reference.expected("burst", 1, 0) == pytest.approx(1e-3 + longer)
     assert reference.expected("burst", 0, 1) == 1e-3
-    # 512 bytes of a round trip, one way of which is slow.
+    # 512 bytes of a round trip with one slow direction.
     later = longer * 512 / (4 * 262144) / 2
     assert reference.expected("echo", 0, 1) == pytest.approx(1e-6 + later)
     link = write_file(tmp_path, suspects=suspect("link", '["a", "b"]', "latency"))

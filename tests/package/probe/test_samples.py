@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Samples and requests are read back as written."""
+"""Samples and measurement orders are read back as written."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many hosts: groups follow from few pairs, and samples are in few arrays."""
+"""Many hosts: groups follow from few pairs, and samples need few arrays."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class Planted:
     Parameters
     ----------
     paths
-        The groups of each host, outermost first.
+        Groups of each host, outermost first.
     times
-        Seconds between hosts without a group in common, with one, and so on.
+        Seconds between hosts with 0, 1, ... common groups.
     slow
         Hosts whose messages take 1.3 times as long.
     """
@@ -67,16 +67,16 @@ class Planted:
 
     @property
     def late(self) -> bool:
-        """Whether enough pairs were requested."""
+        """Return whether more pairs were requested than allowed."""
         return self.measured > self._left
 
     def pairs(self, pairs: Pairs) -> tuple[Floats, float]:
-        """Return seconds and their error."""
+        """Return seconds and the error."""
         self.measured += len(pairs)
         return self.seconds(*pairs.T), self._noise
 
     def inside(self, sets: Sequence[Hosts]) -> None:
-        """Record the sets whose pairs are requested."""
+        """Record the sets with requested pairs."""
         self.whole = list(sets)
 
     def seconds(self, a: Hosts, b: Hosts) -> Floats:
@@ -87,7 +87,7 @@ class Planted:
         return found * noise
 
     def groups(self) -> set[frozenset[int]]:
-        """Return all hosts, and the groups inside of one with more than `FEW`."""
+        """Return the set of all hosts, and the groups inside those above `FEW` hosts."""
         found = {frozenset(range(len(self._paths)))}
         for depth in range(self._paths.shape[1]):
             around = self._paths[:, :depth]
@@ -100,7 +100,7 @@ class Planted:
 
 
 def nested(counts: Sequence[int]) -> NDArray[np.int64]:
-    """Return the paths of hosts in equal groups, in random order."""
+    """Return the group paths of hosts in equal groups, in random order."""
     inner = np.cumprod(counts[::-1])[::-1][1:]
     paths = np.arange(math.prod(counts))[:, None] // inner
     mixed: NDArray[np.int64] = np.random.default_rng(7).permutation(paths)
@@ -263,7 +263,7 @@ def test_costs_of_few_pairs_equal_those_of_a_matrix(
 
 
 def test_ranks_of_hosts_are_grouped_by_landmarks() -> None:
-    """With 96 hosts of two ranks each, of which few pairs are known."""
+    """96 hosts with two ranks each; only few pairs are measured."""
     paths = nested((4, 24))
     planted = Planted(paths, [2e-6, 1e-6])
     parts = find_host_groups(96, planted, 48)
@@ -293,7 +293,7 @@ def test_ranks_of_hosts_are_grouped_by_landmarks() -> None:
 
 @pytest.mark.parametrize("hop", [0.0, 1e-7])
 def test_unexplained_times_are_named(hop: float) -> None:
-    """A ring without landmarks; of a switch there is nothing to explain."""
+    """Without landmarks a ring is not explained; for a switch nothing is missing."""
     count = 1100
     rng = np.random.default_rng(1)
     places = [RankPlace(f"n{host}", "", "MPI") for host in range(count)]
@@ -315,7 +315,7 @@ def test_unexplained_times_are_named(hop: float) -> None:
     "sizes", [[1] * 10_000, [4] * 2500, [64] * 156], ids=["1", "4", "64"]
 )
 def test_ten_thousand_ranks_are_planned_within_ten_minutes(sizes: list[int]) -> None:
-    """With 20 us between hosts, 20 % noise, 100 ms for an order, and 1 GB/s."""
+    """Assume 20 us between hosts, 20 % noise, 100 ms per order, and 1 GB/s."""
     made = estimate_time(sizes, EFFORTS["default"], Timing(20e-6, 0.2, 0.1, 1e9))
     assert made.seconds < 600
     ranks = f"{sum(sizes):,} ranks: "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shared links are found from rounds in which all pairs of pairs run together."""
+"""Shared links are found from rounds that combine all pairs of pairs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_sets_are_measured_concurrently_and_rounds_end_with_the_budget():
 
 
 def times(hosts, trunk, lanes, shared, noise, seed):
-    """Simulate rounds: each pair takes 1, and more on shared links."""
+    """Simulate rounds: a pair takes 1, and longer on shared links."""
     rng = random.Random(seed)
     found = []
     for pairs in yield_all_meetings(hosts, rng):
@@ -69,7 +69,7 @@ def times(hosts, trunk, lanes, shared, noise, seed):
 
 
 def two_pairs(seed, noise):
-    """Simulate rounds of hosts of which two pairs share a link."""
+    """Simulate rounds of hosts with two pairs that share a link."""
     rng = random.Random(seed)
     hosts = list(range(rng.randint(6, 12)))
     a, b, c, d = rng.sample(hosts, 4)
@@ -86,7 +86,7 @@ def test_two_pairs_that_share_a_link_are_the_first_candidates(seed, noise):
 
 
 def test_single_samples_with_much_noise_rarely_hide_a_shared_link():
-    # A sample three deviations below its mean looks as one of a pair alone.
+    # A slowed sample three deviations below its mean looks like an undisturbed pair.
     samples = [two_pairs(seed, 0.1) for seed in range(100)]
     found = [
         pair in find_conflicts(met.find_slowed_pairs(), 3) for pair, met in samples

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small groups of hosts with errors of measurement."""
+"""Small groups of hosts are found despite measurement errors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ P, LEAST = 0.005, math.log(1.05)
 def known(
     group: NDArray[np.int64], apart: float, error: float, seed: int
 ) -> WeightedTimes:
-    """Draw logarithms of times that are `apart` across groups."""
+    """Draw logarithmic times that differ by `apart` between groups."""
     draw = np.random.default_rng(seed)
     times = np.where(group[:, None] == group, 0.0, apart)
     noise = np.triu(error * draw.standard_normal(times.shape), 1)
@@ -46,7 +46,7 @@ def known(
 
 @pytest.mark.parametrize("things", [4, 6, 10, 20])
 def test_groups_of_two_are_found_if_pairs_are_exact_enough(things: int) -> None:
-    """And are sure with half of that error."""
+    """With half of that error the groups are also certain."""
     group = np.arange(things) // 2
     error = compute_required_error(things, 0.1, P)
     wanted = [[n, n + 1] for n in range(0, things, 2)]
@@ -86,7 +86,7 @@ def test_one_slow_link_makes_no_group() -> None:
 def test_random_outliers_make_no_groups(
     far: list[tuple[int, int]],
 ) -> None:
-    """Other programs on the hosts made them long, for longer than was measured."""
+    """Other programs on the hosts slowed all measurements of these pairs."""
     for seed in range(20):
         samples = known(np.zeros(5, np.int64), 0, 0.01, seed)
         for a, b in far:
@@ -108,7 +108,7 @@ def test_errors_of_medians_are_those_of_repetition(count: int, noise: float) -> 
 
 
 class RandomJob:
-    """A job with random messages: times of two ranks vary around their cost."""
+    """A job with random messages: times of a pair vary around its cost."""
 
     def __init__(self, costs: Costs, noise: float, seed: int) -> None:
         hosts = range(len(costs))
@@ -120,7 +120,7 @@ class RandomJob:
         self._count = 0
 
     def measure(self, orders: list[Order]) -> list[Exchange]:
-        """Draw at least as many samples per pair as requested last."""
+        """Draw at least as many samples per pair as the last orders request."""
         before = len(self.samples.exchanges)
         for order in orders:
             number = len(self.samples.orders)
@@ -144,7 +144,7 @@ class RandomJob:
 
 
 def found_in(costs: Costs, noise: float, seed: int) -> tuple[Findings, int, int]:
-    """Return findings, and samples of the scan and of repetitions."""
+    """Return the findings, and the samples of scan and repetitions."""
     job = RandomJob(costs, noise, seed)
     effort, clock = EFFORTS["default"], Clock(1e9)
     job.measure([make_scan_order(effort), Order("circle", "echo", [SIZE], 1, "0 1")])
@@ -179,7 +179,7 @@ def test_without_noise_nothing_is_measured_again() -> None:
 
 
 def test_two_slow_hosts_are_no_group() -> None:
-    """Their messages to each other take longest of all."""
+    """Messages between the two slow hosts take longest."""
     costs = np.full((12, 12), 1e-6)
     for host in (4, 7):
         costs[host] += 0.25e-6

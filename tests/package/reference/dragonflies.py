@@ -20,8 +20,8 @@ def dragonfly(
 ) -> Network:
     """Join routers in rows and columns, and groups by global links.
 
-    Speeds: of links in rows, in columns, and between groups. A message to another group
-    takes one global link, of those with the fewest hops equal shares.
+    `speed`: links in rows, in columns, and between groups. An inter-group message
+    uses one global link; all shortest routes have equal shares.
     """
     routers = rows * columns
     wires = Wires()
@@ -31,7 +31,7 @@ def dragonfly(
             if u != v and (same_row or (u - v) % columns == 0):
                 wires.add(u, v, speed[0 if same_row else 1])
 
-    # By pair of groups: the routers of the n-th link.
+    # Pair of groups -> routers of the n-th link.
     exits: dict[tuple[int, int], list[int]] = {}
     each = routers * ports // max(1, groups - 1)
     for g in range(groups):
@@ -49,7 +49,7 @@ def dragonfly(
         cables[g, t] = [wires.add(u, v, speed[2]) for u, v in both]
 
     def inside(a: int, b: int) -> Route:
-        """Go along the row first, then along the column."""
+        """Route along the row first, then along the column."""
         corner = a - a % columns + b % columns
         return along(*dict.fromkeys([a, corner, b]))
 
@@ -71,7 +71,7 @@ def dragonfly(
         )
 
     def valiant(a: int, b: int) -> Route:
-        """Go minimally to every other group in turn, and minimally on from there."""
+        """Route minimally to each other group, and minimally from there to b."""
         home, end = a // routers, b // routers
         thirds = [g for g in range(groups) if g not in (home, end)]
         if home == end or not thirds:

@@ -15,12 +15,12 @@ SpeedOf = Callable[[int, int], Speed]  # by axis and sign
 
 
 def plain(axis: int, sign: int) -> Speed:
-    """Give all links one byte per second."""
+    """Return one byte per second for each link."""
     return Speed()
 
 
 def number(extents: Sequence[int], cell: Cell) -> int:
-    """Give the number of a cell, with the last axis the fastest."""
+    """Return the number of a cell; the last axis is the fastest."""
     value = 0
     for extent, at in zip(extents, cell, strict=True):
         value = value * extent + at
@@ -28,7 +28,7 @@ def number(extents: Sequence[int], cell: Cell) -> int:
 
 
 def cells(extents: Sequence[int]) -> list[Cell]:
-    """List all cells in the order of their numbers."""
+    """List all cells in numerical order."""
     return list(product(*map(range, extents)))
 
 
@@ -39,7 +39,7 @@ def torus(
     ties: str,
     speed: SpeedOf = plain,
 ) -> Network:
-    """Correct one axis after the other, each in the shorter direction."""
+    """Route along one axis after the other, in the shorter direction."""
     wires = Wires()
     every = cells(extents)
     step: dict[tuple[Cell, int, int], tuple[Cell, Wire]] = {}
@@ -82,7 +82,7 @@ def torus(
 
 
 def ring_bus(stations: int, rings: int, ties: str, speed: Speed) -> Network:
-    """Take the shorter arc; all rings of a direction are one link."""
+    """Route along the shorter arc; parallel rings of a direction are one link."""
     wide = Speed(rings * speed.bandwidth, speed.latency)
     return torus([stations], [True], [0], ties, lambda axis, sign: wide)
 
@@ -90,7 +90,7 @@ def ring_bus(stations: int, rings: int, ties: str, speed: Speed) -> Network:
 def hyperx(
     extents: Sequence[int], order: Sequence[int], speed: SpeedOf = plain
 ) -> Network:
-    """Correct one axis after the other, each with one link."""
+    """Route along one axis after the other, with one link per axis."""
     wires = Wires()
     for axis, extent in enumerate(extents):
         for cell in cells(extents):
@@ -112,16 +112,16 @@ def hyperx(
 def twisted(
     extents: Sequence[int], twist: Sequence[Sequence[int]], speed: SpeedOf = plain
 ) -> Network:
-    """Shift by twist[a] where a message passes the end of axis a.
+    """Route in a torus that shifts by twist[a] across the end of axis a.
 
-    Among the shortest step vectors, the one that goes farthest in the + direction of
-    the first axis counts, then of the next.
+    Of the shortest step vectors the one that is largest along the first axis
+    counts; ties are resolved by the next axes.
     """
     wires = Wires()
     step: dict[tuple[int, int, int], tuple[int, Wire]] = {}
 
     def home(cell: Cell) -> Cell:
-        """Bring a cell inside the extents, by passing ends one at a time."""
+        """Wrap a cell into the extents, one end at a time."""
         for axis, extent in enumerate(extents):
             if not 0 <= cell[axis] < extent:
                 sign = 1 if cell[axis] >= extent else -1

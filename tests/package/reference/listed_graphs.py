@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reference model of graphs that are listed link by link."""
+"""Reference model of graphs given as a list of links."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def list_graph(
     given: dict[tuple[int, int], list[int]],
     forward: bool,
 ) -> Network:
-    """Take the given route, or a shortest one by the lowest neighbors."""
+    """Route as listed, or by a shortest route over the lowest neighbors."""
     wires = Wires()
     for u, v in sorted(links):
         wires.add(u, v, links[u, v])

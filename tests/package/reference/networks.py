@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Links, and routes as shares of links: the parts of all reference models."""
+"""Links, and routes as shares of links: the common parts of all reference models."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
-#: Source, target, and an index among parallel links.
+#: Source, target, and index among parallel links.
 Wire = tuple[int, int, int]
-#: The share of a message that each link carries.
+#: Share of a message on each link.
 Route = Counter[Wire]
 
 
 class Speed(NamedTuple):
-    """Bandwidth of a link in bytes per second, latency in seconds."""
+    """Bandwidth of a link in bytes per second, and its latency in seconds."""
 
     bandwidth: float = 1.0
     latency: float = 0.0
@@ -26,12 +26,12 @@ UNIT = Speed()
 
 
 class Network(NamedTuple):
-    """Links between vertices, and routes between the nodes at some of these."""
+    """Links between vertices, and routes between nodes."""
 
-    vertex: list[int]  # of each node
+    vertex: list[int]  # vertex of each node
     speed: dict[Wire, Speed]
     route: Callable[[int, int], Route]  # between two nodes
-    detours: Callable[[int, int], Route] | None = None  # of adaptive routing
+    detours: Callable[[int, int], Route] | None = None  # adaptive routing only
     minimal: Callable[[int, int], Route] | None = None  # None: route is minimal
     apart: Callable[[int, int], int] | None = None  # distance; None: hops
     relays: Callable[[int], bool] = lambda vertex: True  # forwards messages
@@ -42,11 +42,11 @@ class Network(NamedTuple):
         return round((self.minimal or self.route)(a, b).total())
 
     def distance(self, a: int, b: int) -> int:
-        """Return the distance that hop-bytes use."""
+        """Return the distance used in hop-bytes."""
         return self.hops(a, b) if self.apart is None else self.apart(a, b)
 
     def connected(self, a: int, b: int) -> bool:
-        """Return whether both nodes are up and a path joins them."""
+        """Return whether both nodes are up and a path connects them."""
         if self.down & {a, b}:
             return False
         return self.vertex[a] in steps_to(self, self.vertex[b], list(self.speed))
@@ -78,7 +78,7 @@ def along(*vertices: int) -> Route:
 
 
 def mixed(routes: Iterable[Route]) -> Route:
-    """Split the message equally among these routes."""
+    """Split the message equally among the routes."""
     routes = list(routes)
     sums: Route = Counter()
     for route in routes:
@@ -99,9 +99,9 @@ def joined(*routes: Route) -> Route:
 def on_routers(
     routers: Network, per_router: int, cards: int, speed: Speed = UNIT
 ) -> Network:
-    """Attach nodes to routers: vertices are the routers, then the nodes.
+    """Attach nodes to routers; vertices are the routers, then the nodes.
 
-    Without cards a node has no link to its router.
+    Without `cards` a node has no link to its router.
     """
     count = len(routers.vertex)
     home = [node // per_router for node in range(count * per_router)]
@@ -138,7 +138,7 @@ def on_routers(
 
 
 def steps_to(network: Network, end: int, wires: Iterable[Wire]) -> dict[int, int]:
-    """Count the links from every vertex to one, by breadth-first search."""
+    """Count the links from each vertex to `end`, by breadth-first search."""
     into = defaultdict(list)
     for u, v, _ in wires:
         into[v].append(u)
@@ -156,7 +156,7 @@ def steps_to(network: Network, end: int, wires: Iterable[Wire]) -> dict[int, int
 
 
 def shortest(network: Network, start: int, end: int, wires: list[Wire]) -> Route:
-    """Take the first link that leads nearer to the end, at every vertex."""
+    """At each vertex follow the first link that reduces the distance."""
     steps = steps_to(network, end, wires)
     taken: Route = Counter()
     at = start
@@ -184,10 +184,10 @@ class Failures(NamedTuple):
 def degraded(
     network: Network, failures: Failures, order: list[Wire], hosted: bool
 ) -> Network:
-    """Keep the routes without failures; others become a shortest route.
+    """Keep working routes; replace the others by a shortest route.
 
-    `order` lists the links by number. A router fails with its last node. A node with a
-    host link fails with either direction of that link.
+    `order` lists the links by number. A router fails with its last node. A node
+    with a host link fails with either direction of that link.
     """
     down = set(failures.nodes)
     dead = set(failures.vertices)

@@ -18,9 +18,9 @@ def rails(
     cross: str,
     speed: Sequence[Speed],
 ) -> Network:
-    """Join GPUs of a domain by NVLink, those of a rail and unit by a leaf switch.
+    """Join GPUs of a domain by NVLink, and those of a rail and unit by a leaf switch.
 
-    Speeds: of NVLink, of links to leaves, of links to spines. Vertices: the GPUs, the
+    `speed`: NVLink, links to leaves, links to spines. Vertices: the GPUs, the
     NVSwitches by domain, the leaves by unit and rail, the spines.
     """
     nodes = gpus * domains * units
@@ -49,7 +49,7 @@ def rails(
         if a // gpus == b // gpus:
             return along(a, nv_switch(a), b)
         if (a % gpus - b % gpus) % rail_count and cross == "nvlink":
-            relay = a // gpus * gpus + b % gpus  # the target's place in a's own domain
+            relay = a // gpus * gpus + b % gpus  # the target's GPU in a's domain
             return joined(along(a, nv_switch(a), relay), route(relay, b))
         if leaf(a) == leaf(b):
             return along(a, leaf(a), b)
@@ -59,7 +59,7 @@ def rails(
         )
 
     def distance(a: int, b: int) -> int:
-        """Weigh a link by how many times slower than NVLink it is."""
+        """Weigh each link by the ratio of NVLink's bandwidth to its own."""
         weights = [
             share * max(1, round(speed[0].bandwidth / wires.speed[wire].bandwidth))
             for wire, share in route(a, b).items()

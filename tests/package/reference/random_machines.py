@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random machines, each as text and as its reference model."""
+"""Random machines as text, with their reference models."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def wires_of(machine: Machine) -> list[Wire]:
 
 
 def speeds(rng: Random, names: Sequence[str]) -> tuple[str, dict[str, Speed]]:
-    """Draw a speed for all links, and others for some classes of links."""
+    """Draw a speed for all links, and separate speeds for some link classes."""
     if rng.random() < 0.3:
         return "", dict.fromkeys(names, Speed())
     usual = rng.randint(1, 9) * 1e9
@@ -60,7 +60,7 @@ def speeds(rng: Random, names: Sequence[str]) -> tuple[str, dict[str, Speed]]:
 def draw_hosts(
     rng: Random, routers: Network, switches: bool, known: bool
 ) -> tuple[str, Network, bool]:
-    """Attach nodes to routers; also return whether they have host links."""
+    """Attach nodes to routers; also return whether nodes have host links."""
     nodes = rng.randint(1, 3)
     text = f",nodes={nodes}"
     way = rng.choice(("", "hosts=free", "cards"))
@@ -77,7 +77,7 @@ def draw_hosts(
 
 
 def draw_torus(rng: Random) -> tuple[str, Network, bool]:
-    """Draw a torus or a mesh, with its own order and ties."""
+    """Draw a torus or a mesh with random routing order and ties."""
     extents = [rng.randint(1, 5) for _ in range(rng.randint(1, 3))]
     axes = "xyz"[: len(extents)]
     wraps = [rng.random() < 0.7 for _ in extents]
@@ -164,7 +164,7 @@ def draw_levels(rng: Random) -> tuple[str, Network, bool]:
     parallel = [rng.randint(1, 3) for _ in levels]
     routing = rng.choice(("d-mod-k", "s-mod-k", "random", "simgrid"))
     text = f"fattree:{body},routing={routing}{options}"
-    if rng.random() < 0.3:  # as many parents as children, and a node has one cable
+    if rng.random() < 0.3:  # as many parents as children, one cable per node
         up, parallel = [1, *levels[:-1]], [1] * len(levels)
     else:
         text += f",up={':'.join(map(str, up))},parallel={':'.join(map(str, parallel))}"
@@ -194,7 +194,7 @@ def draw_dragonfly(rng: Random) -> tuple[str, Network, bool]:
 
 
 def draw_rails(rng: Random) -> tuple[str, Network, bool]:
-    """Draw GPUs in NVLink domains, on rails."""
+    """Draw GPUs in NVLink domains on rails."""
     gpus, domains, units = (
         rng.choice((1, 2, 4, 6)),
         rng.randint(1, 3),
@@ -215,7 +215,7 @@ def draw_rails(rng: Random) -> tuple[str, Network, bool]:
 
 
 def draw_graph(rng: Random) -> tuple[str, Network, bool]:
-    """Draw a connected graph with switches, link speeds and a given route."""
+    """Draw a connected graph with switches, link speeds and one listed route."""
     nodes, switches = rng.randint(2, 7), rng.randint(0, 4)
     forward = switches == 0 or rng.random() < 0.6
     usual = Speed(2e9, 1e-6)
@@ -263,7 +263,7 @@ KINDS: dict[str, Callable[[Random], tuple[str, Network, bool]]] = {
 def draw_machine(
     rng: Random, kind: str, failures: bool = False, most: int = 72
 ) -> RandomMachine:
-    """Draw a machine of a kind with its reference model, possibly with failures."""
+    """Draw a machine of a kind and its reference model, possibly with failures."""
     text, network, hosted = KINDS[kind](rng)
     while len(network.vertex) > most:
         text, network, hosted = KINDS[kind](rng)
@@ -278,7 +278,7 @@ def draw_machine(
 
 
 def draw_failures(rng: Random, network: Network) -> tuple[Failures, list[str]]:
-    """Take a few nodes, vertices and links down."""
+    """Mark a few nodes, vertices and links as failed."""
     nodes, vertices, links, parts = set(), set(), set(), []
     pairs = sorted({(u, v) for u, v, _ in network.speed})
     for _ in range(rng.randint(1, 3)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reference implementation of slot distances and of all measures of a placement."""
+"""Reference implementation of slot distances and of all placement measures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Message = tuple[int, int, int, int]
 
 
 class Inside(NamedTuple):
-    """Node levels bottom-up, their distances, weight of a hop, port costs."""
+    """Node levels bottom-up, their distances, hop weight, port costs."""
 
     levels: Sequence[int] = (1,)
     distances: Sequence[int] = (0,)
@@ -24,7 +24,7 @@ class Inside(NamedTuple):
 
     @property
     def slots(self) -> int:
-        """Count the slots of a node."""
+        """Return the number of slots of a node."""
         count = 1
         for arity in self.levels:
             count *= arity
@@ -32,7 +32,7 @@ class Inside(NamedTuple):
 
 
 def default_weight(network: Network, distances: Sequence[int]) -> int:
-    """Make the nearest other node twice as far as the farthest slot of a node."""
+    """Choose the weight that puts the nearest other node twice as far as any slot."""
     nodes = range(len(network.vertex))
     nearest = min(
         (network.distance(a, b) for a in nodes for b in nodes if a != b), default=0
@@ -52,12 +52,12 @@ def slot_distance(network: Network, inside: Inside, a: int, b: int) -> int:
 
 
 class Share(NamedTuple):
-    """The share of traffic on minimal routes."""
+    """Share of traffic on minimal routes."""
 
     minimal: float
 
     def of(self, network: Network, a: int, b: int) -> Route:
-        """Mix minimal routes and detours."""
+        """Combine minimal routes and detours."""
         route: Route = Counter()
         assert network.detours is not None
         for part, way in (
@@ -72,7 +72,7 @@ class Share(NamedTuple):
 def link_loads(
     network: Network, messages: list[Message], node: list[int], share: float | None
 ) -> dict[Wire, dict[tuple[int, int], float]]:
-    """Sum up the bytes of each pair of ranks, by link."""
+    """Sum up the bytes of each pair of ranks on each link."""
     loads: defaultdict[Wire, Counter[tuple[int, int]]] = defaultdict(Counter)
     for source, target, size, _ in messages:
         a, b = node[source], node[target]
@@ -87,7 +87,7 @@ def link_loads(
 def congestion(
     network: Network, loads: dict[Wire, dict[tuple[int, int], float]]
 ) -> float:
-    """Take the largest load divided by bandwidth."""
+    """Return the largest load divided by bandwidth."""
     return max(
         (
             sum(by.values()) / network.speed[wire].bandwidth
@@ -105,7 +105,7 @@ def reference_judge(
     host: int,
     share: float | None,
 ) -> dict[str, Any]:
-    """Compute every number by its definition in docs/concepts.md.
+    """Compute each measure by its definition in docs/concepts.md.
 
     `host` is the number of nodes per host; inter-node bytes count between hosts.
     """

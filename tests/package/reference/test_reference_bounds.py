@@ -31,17 +31,17 @@ Matrix = npt.NDArray[np.float64]
 
 
 class Problem(NamedTuple):
-    """A small problem and the matrices by which its placements are scored."""
+    """A small problem with matrices that evaluate its placements."""
 
     text: str
     graph: CommGraph
     bytes: Matrix
     allocation: Allocation
     distance: Matrix  # by pair of slots of the allocation
-    seconds: Matrix  # by link and pair of slots, per byte; empty if adaptive
+    seconds: Matrix  # by link and pair of slots, per byte; empty if routing is adaptive
 
     def values(self, chosen: npt.NDArray[np.int64]) -> tuple[float, float]:
-        """Return hop-bytes and congestion of ranks on these slots."""
+        """Return hop-bytes and congestion of ranks on the chosen slots."""
         on = np.ix_(chosen, chosen)
         loads = (self.seconds[(slice(None), *on)] * self.bytes).sum(axis=(1, 2))
         return float((self.bytes * self.distance[on]).sum()), float(
@@ -79,7 +79,7 @@ def draw_problem(rng: Random, kind: str, slots: int, ranks: int) -> Problem:
 def find_least_values(
     problem: Problem, capacities: list[int] | None
 ) -> tuple[float, float]:
-    """Try every placement, with room for this number of ranks on each slot."""
+    """Try every placement within the capacity of each slot."""
     slots, ranks = len(problem.distance), problem.graph.rank_count
     if capacities is None:
         choices = permutations(range(slots), ranks)

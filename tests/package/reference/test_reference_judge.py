@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures of random placements equal those of a reference implementation."""
+"""Measures of random placements equal a reference implementation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Case(NamedTuple):
     placement: Placement
 
     def judge(self) -> Judgement:
-        """Judge it, with all links that carry something."""
+        """Judge the placement and list all loaded links."""
         graph = graph_of(len(self.loads), self.messages, self.loads)
         return judge(graph, self.allocation, self.placement, hottest=1000)
 
@@ -71,7 +71,7 @@ def draw_inside(
 
 
 def draw_messages(rng: Random, ranks: int) -> list[Message]:
-    """Draw some to oneself, some without bytes or without messages."""
+    """Draw messages, including self-messages, empty ones and zero counts."""
     pairs = {(rng.randrange(ranks), rng.randrange(ranks)) for _ in range(3 * ranks)}
     return [
         (a, b, rng.choice((0, rng.randrange(1 << 20))), rng.randrange(4))
@@ -114,7 +114,7 @@ def draw_case(rng: Random, kind: str) -> Case:
 
 
 def host_of(kind: str, machine: Machine) -> int:
-    """Count the nodes of a host: GPUs of an NVLink domain, or its stated number."""
+    """Return the nodes per host: GPUs of an NVLink domain, or the stated number."""
     if kind != "rails":
         return 1
     match = re.search(r",host=([0-9]+)", machine.text)

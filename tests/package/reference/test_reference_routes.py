@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Routes of random machines equal those of reference models."""
+"""Routes of random machines equal their reference models."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules deliver what MPI promises of each collective, byte by byte.
+"""Schedules deliver the result of each MPI collective, byte by byte.
 
-An independent implementation of `Schedule.check`. A rank holds, for each block, the set
-of ranks that contributed. A message carries what its sender had before the round. In
+An independent implementation of `Schedule.check`. For each block, a rank stores the set
+of ranks that contributed. A message carries its sender's data from before the round. In
 reductions no contribution may arrive twice.
 """
 
@@ -19,10 +19,10 @@ from topoloom.schedules import Schedule, schedules
 
 RANKS = (1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 16, 17, 23, 24, 31, 33)
 ROOTED = {"broadcast", "reduce", "scatter", "gather"}
-#: Operations on a vector whose number of pieces the schedule chooses.
+#: Operations on a vector that the schedule splits into pieces.
 CUT = {"broadcast", "reduce", "all-reduce"}
 REDUCING = {"reduce", "all-reduce", "reduce-scatter", "scan", "exscan", "barrier"}
-#: Values of options other than defaults.
+#: Non-default values of options.
 OPTIONS = {
     "binomial": ["radix=3", "radix=4", "radix=7"],
     "chain": ["segment=1", "segment=7", "segment=64"],
@@ -45,16 +45,16 @@ ENTRIES = [
     for operation in one["operations"]  # type: ignore[attr-defined]
 ]
 
-Held = list[dict[int, frozenset[int]]]  # by rank and block: whose data it is
+Held = list[dict[int, frozenset[int]]]  # by rank and block: contributors
 
 
 def names(name: str) -> list[str]:
-    """List a schedule with each of its options."""
+    """List a schedule with each set of its options."""
     return [name, *(f"{name}({options})" for options in OPTIONS.get(name, []))]
 
 
 def at_first(operation: str, ranks: int, blocks: set[int], root: int) -> Held:
-    """Give every rank its initial data."""
+    """Return the initial data of each rank."""
     held: Held = []
     for rank in range(ranks):
         own = frozenset([rank])
@@ -80,7 +80,7 @@ def promised(
     root: int,
     wanted: set[tuple[int, int]],
 ) -> Held:
-    """Give every rank the final data that MPI specifies."""
+    """Return the final data that MPI specifies for each rank."""
     every = frozenset(range(ranks))
     ends: Held = [{} for _ in range(ranks)]
     for rank in range(ranks):
@@ -114,7 +114,7 @@ def play(
     wanted: dict[tuple[int, int], int],
     in_all: bool = False,
 ) -> None:
-    """Move data round by round, and look at who has what in the end."""
+    """Move data round by round, and check the final data of each rank."""
     operation, ranks = schedule.operation, schedule.ranks
     rounds = []
     for number in range(schedule.rounds):
@@ -126,7 +126,7 @@ def play(
             ]
         )
     sizes = block_sizes(operation, ranks, size, wanted)
-    if in_all:  # blocks differ by a byte, the first are the longer ones
+    if in_all:  # blocks differ by at most one byte, longer blocks first
         sizes = {block: (size + ranks - 1 - block) // ranks for block in range(ranks)}
     if operation in CUT:
         sizes = cut_sizes(rounds)
@@ -148,14 +148,14 @@ def play(
         for block, parts in want.items():
             if operation in ("scan", "exscan"):
                 assert parts <= have.get(block, frozenset()), (rank, block)
-            elif sizes[block] or operation not in CUT:  # empty pieces need not travel
+            elif sizes[block] or operation not in CUT:  # empty pieces are not sent
                 assert have.get(block) == parts, (rank, block)
 
 
 def block_sizes(
     operation: str, ranks: int, size: int, wanted: dict[tuple[int, int], int]
 ) -> dict[int, int]:
-    """Give the bytes of every block if the operation names the blocks."""
+    """Return the bytes of each block if the operation has named blocks."""
     if operation == "many-to-many":
         return {a * ranks + b: bytes_ for (a, b), bytes_ in wanted.items()}
     if operation == "many-to-many-multicast":
@@ -170,7 +170,7 @@ def block_sizes(
 def cut_sizes(
     rounds: list[list[tuple[int, int, int, list[int]]]],
 ) -> dict[int, int]:
-    """Find the bytes of every piece of a vector from the messages that carry it."""
+    """Compute the bytes of each piece of a vector from the messages that carry it."""
     known: dict[int, int] = {}
     messages = [(bytes_, carried) for sent in rounds for *_, bytes_, carried in sent]
     pieces = {block for _, carried in messages for block in carried}
@@ -190,12 +190,12 @@ def cut_sizes(
 def take(
     operation: str, held: Held, arriving: list[tuple[int, int, frozenset[int]]]
 ) -> None:
-    """Add received parts; no rank's part may be added twice."""
+    """Add received parts; no contribution may be added twice."""
     for rank, block, parts in arriving:
         there = held[rank].get(block, frozenset())
         doubled = there & parts
-        # A whole sum may replace the share that went into it; barriers add nothing, and
-        # around a ring the pieces of a broadcast come by the root again.
+        # A complete sum may replace a partial one, and barriers add nothing. In a ring,
+        # pieces of a broadcast return to the root.
         fine = there < parts or operation in ("barrier", "broadcast")
         assert not doubled or fine, (rank, block)
         held[rank][block] = there | parts
@@ -223,7 +223,7 @@ def test_data_arrive_where_mpi_requires(name: str, operation: str) -> None:
         for full in names(name):
             try:
                 schedule = Schedule(full, operation, ranks, size, root, degree)
-            except Error:  # not of this operation, or this number of ranks
+            except Error:  # does not support this operation or number of ranks
                 continue
             play(schedule, size, root, wanted)
             played += 1

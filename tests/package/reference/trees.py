@@ -13,10 +13,10 @@ from networks import Network, Route, Speed, Wires, mixed
 def tree(
     levels: Sequence[int], speed: Sequence[Speed], distances: Sequence[int] = ()
 ) -> Network:
-    """Climb to the lowest group that holds both nodes, and descend.
+    """Route up to the lowest common group of both nodes, and down.
 
-    Vertices: the nodes, then the groups level by level. Distances, where there are
-    some, are those of two nodes that first meet in a group of each level.
+    Vertices: the nodes, then the groups level by level. Entries of `distances`
+    apply to two nodes whose lowest common group is at that level.
     """
     ones = [1] * len(levels)
     network = fat_tree(levels, ones, ones, "d-mod-k", speed)
@@ -26,7 +26,7 @@ def tree(
 
 
 def distance_in(levels: Sequence[int], distances: Sequence[int], a: int, b: int) -> int:
-    """Give the distance of the lowest level at which both are in one group."""
+    """Return the distance of the lowest level at which both are in one group."""
     if a == b:
         return 0
     size = 1
@@ -46,9 +46,9 @@ def fat_tree(
 ) -> Network:
     """Build Zahavi's parallel ports generalized fat tree.
 
-    Vertices: the nodes, then the switches level by level, subtree by subtree. Root r of
-    a subtree is joined to the roots r, r + W, r + 2 W, ... of the one above, where W is
-    the number of its roots.
+    Vertices: the nodes, then the switches level by level, subtree by subtree. Root
+    r of a subtree with W roots is connected to roots r, r + W, r + 2 W, ... of its
+    parent.
     """
     nodes = prod(levels)
     roots = [prod(up[:level]) for level in range(len(levels) + 1)]
@@ -73,7 +73,7 @@ def fat_tree(
                         )
 
     def steered(a: int, b: int, steering: int) -> Route:
-        """Port q of a switch is cable q // up to parent q mod up."""
+        """Route by port numbers: port q is cable q // up to parent q mod up."""
         taken: Route = Counter()
         cables = []
         top = next(lv for lv in range(len(below)) if a // below[lv] == b // below[lv])
@@ -90,11 +90,11 @@ def fat_tree(
         return taken
 
     def searched(a: int, b: int, top: int) -> list[int]:
-        """Look through the ports of each switch on the way down, as SimGrid does.
+        """Search the ports of each switch on the way down, as SimGrid does.
 
-        Port c * children + i is cable c to child i. The first search begins with the
-        cable that the source's number gives, those below behind the port found above;
-        where none is left there, they restart.
+        Port c * children + i is cable c to child i. The first search starts at
+        the cable given by the source's number, later searches behind the
+        previous port. If no port remains, the search restarts.
         """
         cables = [0] * top
         begin: int | None = None
@@ -113,7 +113,7 @@ def fat_tree(
 
     def route(a: int, b: int) -> Route:
         if routing == "random":
-            # Every way up is one that some number would steer.
+            # Each route up belongs to one node number in source-based routing.
             ways = roots[-1] * prod(parallel)
             return mixed(steered(a, b, number) for number in range(ways))
         return steered(a, b, a if routing == "s-mod-k" else b)

@@ -78,7 +78,7 @@ def test_links_without_load_can_be_drawn(tmp_path: Path, machine: str) -> None:
 def test_the_colors_of_the_matrix_follow_sizes(
     sizes: list[int], labels: list[str] | None
 ) -> None:
-    """One size has one color and one label; no message, no scale."""
+    """Equal sizes need one color and one label; no messages need no scale."""
     from matplotlib.figure import Figure
 
     ranks = range(len(sizes))
@@ -128,7 +128,7 @@ def test_the_matrix_shows_ranks_in_the_order_of_their_slots() -> None:
     machine = Machine("torus:3")
     allocation = Allocation(machine, ids(2, 0, 1))
     graph = CommGraph.from_edges(3, ids(0), ids(2), np.array([10]))
-    # Slots in the launcher's order are 2, 0, 1: they hold ranks 1, 2, 0.
+    # The launcher's slot order is 2, 0, 1, which contain ranks 1, 2, 0.
     placement = Placement(allocation, ids(1, 2, 0))
     matrix, width = ordered_matrix(graph, allocation, placement)
     assert width == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of machines: every kind can be drawn completely."""
+"""Pictures of machines: every kind is drawn completely."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ KINDS = [
 ]
 
 
-#: Machines with too many lines for one picture: the name of a part, and their number.
+#: (machine with too many links for one picture, name of a part, number of parts)
 CROWDED = [
     ("dragonfly:20x12,nodes=2", "group", 20),
     ("dragonfly:8x4x8,nodes=2", "group", 8),
@@ -116,7 +116,7 @@ def test_parallel_links_are_drawn_as_one_line(text: str) -> None:
     _, network = describe(text)
     assert {frozenset(pair) for pair in network.ends.tolist()} == pairs
     assert len(network.ends) == len(network.bandwidth) == len(pairs)
-    if not text.startswith("graph"):  # whose links may be one way
+    if not text.startswith("graph"):  # its links may be one-way
         assert 2 * network.cables.sum() == machine.link_count
 
 
@@ -175,7 +175,7 @@ def test_parts_and_the_vertices_of_one_have_places(
         ("theta", {87}, 6 * 16 * 15 // 2 + 16 * 6 * 5 // 2),
         # a leaf switch with its nodes, 3 cables to each of 6 core switches
         ("frontera", {3}, 44),
-        # cells of 2 x 3 x 2 nodes, of which b is a ring; 12 cables along X, Y and Z
+        # cells of 2 x 3 x 2 nodes, ring along b; 12 cables along X, Y and Z
         ("fugaku", {12}, 12 + 6 + 6),
     ],
 )

@@ -41,7 +41,7 @@ def test_notebooks_get_a_well_formed_fragment_without_scripts(what: str) -> None
 
 def test_a_machine_shows_its_cables_and_a_large_one_only_facts() -> None:
     shown = make_values()["machine"]._repr_html_()
-    # 4 x 4 x 2 without the cables that close rings: 24 along x, 24 along y, 16 along z.
+    # 4 x 4 x 2 without wraparound cables: 24 along x, 24 along y, 16 along z.
     assert shown.count("M") == 64
     assert shown.count("<circle") == 32
     large = topoloom.Machine("torus:64x64x64")._repr_html_()

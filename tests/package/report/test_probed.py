@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parts of the page of a machine: groups, axes, lines, and the matrix."""
+"""Sections of the report of a probed machine: groups, axes, lines and matrix."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from topoloom.report.probed.text import write_probed_headline
 def machine(
     costs: Any, host_of: list[int], groups: Any = (), **more: Any
 ) -> ProbedMachine:
-    """Make a machine that was measured, of hosts h0, h1, ..."""
+    """Create a measured machine with hosts h0, h1, ..."""
     hosts = [f"h{host}" for host in range(max(host_of) + 1)]
     given: dict[str, Any] = {
         "nodes": [*range(len(hosts))],
@@ -140,7 +140,7 @@ def test_axes_begin_and_end_at_round_numbers() -> None:
         100,
         100,
     )
-    # Rounding does not begin another decade.
+    # A rounded value does not start another decade.
     assert make_decimal_axis([9.99999e-7, 1e-3], 0, 1).low == pytest.approx(1e-6)
     sizes = make_binary_axis([1, 4 << 20], 0, 100)
     texts = [tick.text for tick in sizes.mark_powers_of_two("{:.0f}".format)]

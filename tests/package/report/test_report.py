@@ -57,7 +57,7 @@ MACHINES = [
 def make_report(
     machine: str = "torus:4x4x2", hosts: tuple[str, ...] | None = None, **more: Any
 ) -> Report:
-    """Report 16 ranks of a 2-D stencil, with uneven bytes, placed by mahd."""
+    """Report 16 ranks of a 2-D stencil with uneven bytes, placed by mahd."""
     plain = topoloom.graphs.stencil([4, 4], points=5, periodic=False, bytes=1000)
     source = np.repeat(np.arange(16), np.diff(np.asarray(plain.first).astype(int)))
     amount = 1000 + 37 * np.arange(plain.edge_count)
@@ -76,7 +76,7 @@ def make_report(
 
 
 def unpacked(report: Report) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read the data back as the page does."""
+    """Decode the data as the page does."""
     facts, pack = collect_page_data(report)
     letters = pack.write()
     arrays: dict[str, Any] = {}
@@ -251,7 +251,7 @@ def test_the_heaviest_pairs_come_first_with_their_hops() -> None:
 
 
 class Tags(HTMLParser):
-    """The tags of a page, and the handlers among their attributes."""
+    """Collects the tags of a page, and the event handlers in their attributes."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -284,7 +284,7 @@ def test_texts_from_inputs_are_escaped() -> None:
     assert "img" not in seen.tags
     assert seen.handlers == []
     assert seen.tags.count("script") == 3
-    # The texts themselves arrive: in the data, and read as HTML.
+    # The texts are unchanged in the data and in the parsed HTML.
     found = re.search(r'id="facts">(.*?)</script>', page, re.DOTALL)
     assert found is not None
     assert json.loads(found[1])["views"][1]["name"] == NASTY
@@ -313,7 +313,7 @@ def test_more_ranks_than_a_page_holds_are_refused() -> None:
 
 @pytest.mark.full
 def test_ten_thousand_random_ranks_on_a_hundred_thousand_links_fit() -> None:
-    # Random bytes and places are the worst for what deflates regular patterns so well.
+    # Random bytes and slots are the worst case for the compression.
     graph = topoloom.graphs.random_geometric(10_000, seed=1, degree=40)
     amount = np.random.default_rng(1).integers(1, 2**40, graph.edge_count)
     graph = topoloom.CommGraph.from_csr(graph.first, graph.peer, amount)

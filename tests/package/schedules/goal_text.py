@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Operation:
-    """A send, a receive or some nanoseconds of work."""
+    """A send, a receive, or computation in nanoseconds."""
 
     kind: str
     size: int
@@ -52,7 +52,7 @@ def _rank(part: str, rank: int) -> dict[str, Operation]:
 
 
 def run(ranks: list[dict[str, Operation]]) -> list[tuple[int, int, int]]:
-    """Do all operations; return source, target and bytes of all messages."""
+    """Execute all operations; return source, target and bytes of all messages."""
     wires: dict[tuple[int, int], deque[int]] = {}
     done: list[set[str]] = [set() for _ in ranks]
     sent = []

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A reference MSCCL: runs the steps of an XML file in any permitted order.
 
-Written from what MSCCL says of its files, not from how ours are made: a thread block
-does its steps in order, a step waits for the one that it names, and what one GPU sends
-to another on a channel arrives in order. Buffers hold sets of shares: copies replace
-them, reductions unite them and refuse a share that is already there.
+Written from the documentation of MSCCL, not from our export. A thread block runs its
+steps in order; a step waits for its dependency; messages between two GPUs on a channel
+arrive in order. Buffers contain sets of shares: a copy replaces a set; a reduction
+unites two sets and fails if they overlap.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from collections import deque
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-Share = tuple[int, int]  # of which GPU, and its chunk
+Share = tuple[int, int]  # GPU of origin, and chunk
 Buffers = dict[str, list[frozenset[Share]]]
 
-#: Chunks that a GPU may send before the other one takes them, in messages.
+#: Messages that a GPU can send before the peer receives them.
 SLOTS = 2
 
 
@@ -55,7 +55,7 @@ class Gpus:
             self._check(gpu, block)
 
     def _check(self, gpu: ElementTree.Element, block: ElementTree.Element) -> None:
-        """Refuse what the parser of MSCCL refuses."""
+        """Refuse the files that MSCCL's parser refuses."""
         waits = False
         for position, step in enumerate(block):
             assert _number(step, "s") == position
@@ -73,7 +73,7 @@ class Gpus:
         assert not waits, "nothing follows steps that only wait"
 
     def run(self, seed: int) -> None:
-        """Do all steps, in an order that is drawn."""
+        """Run all steps in random order."""
         rng = random.Random(seed)
         while any(self._left()):
             ready = [each for each in self._left() if self._can(*each)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rules for MPI libraries: their fastest algorithm for all ranks and sizes."""
+"""Tuning rules for MPI libraries select the fastest algorithm for all sizes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TABLES = {
 
 
 def best_of(function: MpiFunction, call: Call) -> set[str]:
-    """Name the algorithms that cost the least, those without segments only."""
+    """Name the fastest algorithms among those without segments."""
     strategy = make_strategy(call, MODEL)
     costs = {}
     for each in function.algorithms:
@@ -35,7 +35,7 @@ def best_of(function: MpiFunction, call: Call) -> set[str]:
             continue
         try:
             schedule = call.schedule(each.schedule)
-        except Error:  # not for this number of ranks
+        except Error:  # does not support this number of ranks
             continue
         costs[each.algorithm] = strategy.cost(schedule).time
     least = min(costs.values())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules as GOAL are read back and terminate."""
+"""Schedules exported as GOAL are read back and terminate."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_messages_equal_those_of_the_schedule(
     found = Counter(run(read(goal_of(call, name))))
     if operation != "barrier":
         expected = Counter({key: n for key, n in expected.items() if key[2] > 0})
-    if not name.startswith(("k-prefix", "k-shift")):  # they have barriers, too
+    if not name.startswith(("k-prefix", "k-shift")):  # k-schedules also have barriers
         assert found == expected
 
 
@@ -75,7 +75,7 @@ def test_the_next_round_waits_for_all_of_the_one_before() -> None:
 def test_work_takes_the_modeled_time_of_combined_and_copied_bytes(
     operation: str, name: str, nanoseconds: int
 ) -> None:
-    """Among two ranks one block of a thousand bytes is combined, or copied."""
+    """Between two ranks one block of a thousand bytes is combined or copied."""
     costs = MessageCosts()
     costs.gamma, costs.reduce = 1e-10, 3e-10
     model = NetworkModel.regimes([(1e-6, 1e-9, None)], costs)

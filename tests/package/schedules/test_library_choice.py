@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Decisions and rankings equal the choice of the library at run time."""
+"""Decision tables and rankings equal the library's choice at run time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MACHINES = [
     "tree:4:8,bandwidth=10GB/s:20GB/s+node:2,startup=1us",
     "fattree:4:4:2,bandwidth=25GB/s+node:1,startup=2us",
 ]
-NUMBERS = {  # those of enum topoloom_operation in topoloom_schedules.h
+NUMBERS = {  # values of enum topoloom_operation in topoloom_schedules.h
     "broadcast": 0,
     "reduce": 1,
     "scatter": 2,
@@ -52,7 +52,7 @@ class _Setting(ctypes.Structure):
 
 
 class Library:
-    """A strategy of libtopoloom, as libtopoloom-collective makes it from files."""
+    """A strategy that libtopoloom reads from files, like libtopoloom-collective."""
 
     def __init__(self, ranks: int, **texts: str) -> None:
         self._core = ctypes.CDLL(str(need_core_library()))
@@ -63,7 +63,7 @@ class Library:
         self._call("topoloom_strategy_make", ctypes.byref(setting), made)
 
     def choose(self, operation: str, size: int) -> str:
-        """Name the schedule that a call takes."""
+        """Return the name of the schedule chosen for a call."""
         schedule = ctypes.c_char_p()
         number, bytes_ = NUMBERS[operation], ctypes.c_int64(size)
         chosen = self._strategy, number, bytes_, 0, ctypes.byref(schedule)
@@ -78,7 +78,7 @@ class Library:
 
 
 class RandomJob:
-    """Slots of ranks and costs of messages: for the tool, and as files."""
+    """Random slots of ranks and message costs, as Python objects and as files."""
 
     def __init__(self, seed: int, folder: Path) -> None:
         rng = random.Random(seed)
@@ -104,7 +104,7 @@ class RandomJob:
         self.sizes = [self.size(rng) for _ in range(20)]
 
     def size(self, rng: random.Random) -> int:
-        """Draw a size, short ones as often as long ones."""
+        """Draw a size; short and long sizes are equally likely."""
         return 0 if self.operation == "barrier" else int(2 ** rng.uniform(0, 24))
 
 

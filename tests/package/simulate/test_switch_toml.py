@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Switches in TOML: keys, their effect, and errors."""
+"""Switches in TOML: keys, effects and errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_included_switch_can_be_simulated_and_has_a_source() -> None:
     for name in switch_names():
         switch = load_switch(name)
         assert switch.latency is not None
-        # Two links of 100 ns, and three switches.
+        # Two links of 100 ns each, and three switches.
         found = seconds(8, switch)
         assert found == pytest.approx(200e-9 + 3 * switch.latency, rel=0.2)
 

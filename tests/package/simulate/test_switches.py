@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages in simulated switches: times that follow from the machine, and errors."""
+"""Messages through simulated switches: times that follow from the machine; errors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def times(machine: str, nodes: list[int], *phases: CommGraph) -> list[float]:
 
 
 def test_a_message_takes_its_transfer_time_plus_latencies() -> None:
-    # 1 MB in packets of 4096 bytes, of which a header takes 32.
+    # 1 MB in packets of 4096 bytes, each with a header of 32 bytes.
     (found,) = times(TORUS, [0, 3], graph(2, [(0, 1, 1_000_000)]))
     assert found == pytest.approx(1e-3 * 4096 / 4064 + 3e-6, rel=0.002)
     (short,) = times(TORUS, [0, 3], graph(2, [(0, 1, 8)]))
@@ -90,7 +90,7 @@ def test_no_time_is_shorter_than_that_of_the_busiest_link() -> None:
             for link, share in machine.route(nodes[a], nodes[b]):
                 load[link] += share * size
         bandwidth = np.array([machine.bandwidth(i) for i in range(len(load))])
-        # Split routes are drawn packet by packet.
+        # Split routes are chosen randomly per packet.
         assert found >= 0.9 * (load / bandwidth).max()
         assert found <= 4 * (load / bandwidth).max() + 5e-5
 
@@ -105,11 +105,11 @@ def test_phases_and_rounds_follow_each_other() -> None:
 
 
 def test_the_age_of_packets_is_their_time_in_the_network() -> None:
-    """Not as their messages, which all begin at once: the later ones would starve."""
+    """The age of messages, which start together, would make the later ones starve."""
     machine = Machine("torus:4x4,bandwidth=10GB/s,latency=100ns+node:4")
     halo = stencil([8, 8], 5, bytes=31_250)
     nodes = [rank // 4 for rank in range(64)]
-    least = 18 * 31_250 / 10e9 * 4096 / 4064  # messages on the busiest link
+    least = 18 * 31_250 / 10e9 * 4096 / 4064  # load of the busiest link
     found = {
         arbiter: simulate(
             machine, nodes, [halo], SwitchModel(flit=256, arbiter=arbiter)
@@ -126,7 +126,7 @@ def test_schedules_wait_for_what_they_depend_on() -> None:
     ring = Schedule("ring", "all-gather", 8, 64_000)
     found = simulate_schedule(wiring, list(range(8)), ring, settings=settings)
     assert found.complete
-    # Seven rounds of 64 kB over one link each; every packet of 1024 has a header.
+    # Seven rounds of 64 kB over one link; each packet of 1024 bytes has a header.
     assert found.seconds == pytest.approx(7 * (64e-6 * 17 / 16 + 1e-6), rel=0.05)
     assert min(sorted(found.busy_seconds)[-8:]) > 0.8 * found.seconds
     again = simulate_schedule(
@@ -137,7 +137,7 @@ def test_schedules_wait_for_what_they_depend_on() -> None:
 
 @pytest.mark.parametrize("name", ["ring", "recursive-doubling", "halving", "bine"])
 def test_a_schedule_in_goal_takes_as_long_as_the_schedule(name: str) -> None:
-    """And the work in it, as copies and what is combined take nothing in schedules."""
+    """Includes computation; copies and reductions take no time in the schedule."""
     wiring = SwitchWiring(Machine(TORUS))
     settings = SwitchSettings(vcs=4)
     call = Call("all-reduce", 8, 64_000)

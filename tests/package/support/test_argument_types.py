@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wrong types given to public Python functions get one line that names the part."""
+"""Wrong types passed to public Python functions give a one-line error."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wrong calls of the core get one line: the argument, and what it must be."""
+"""Wrong calls of the core give one line with the argument and the allowed values."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_an_unknown_argument_suggests_the_nearest() -> None:
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_every_function_refuses_wrong_types_in_one_line(function: Any) -> None:
-    """An object of no known type, for each argument; none; one too many."""
+    """Passes an unknown type for each argument, no argument, or one too many."""
 
     class Stranger:
         pass
@@ -136,7 +136,7 @@ def test_valid_calls_work() -> None:
 
 
 def calls_of_the_core() -> list[Any]:
-    """List the core's functions, constructors and methods with one signature."""
+    """List the functions, constructors and methods of the core with one signature."""
     owners = [one for one in vars(_core).values() if isinstance(one, type)]
     found = [call for owner in [_core, *owners] for call in vars(owner).values()]
     return [call for call in found if len(getattr(call, "__nb_signature__", ())) == 1]

@@ -58,7 +58,7 @@ def test_malformed_host_lists_are_refused(text: str) -> None:
 
 
 def slow_expand(text: str) -> list[str]:
-    """Write the first bracket out, then the rest, as the definition says."""
+    """Expand the first bracket, then the rest, by definition."""
     match = re.search(r"\[([^]]*)\]", text)
     if match is None:
         return [text]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A compiled core of another version than the package is refused in one line."""
+"""A compiled core of a different version is refused in one line."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_no_assignment_has_a_faster_slowest_message_than_the_best_by_bandwidth()
 
 
 def test_two_overlapping_messages_are_free_and_eight_in_one_direction_are_not() -> None:
-    """Rules of thumb 1 and 2 of the source, and what it says about unequal sizes."""
+    """Rules of thumb 1 and 2 of the source, and its claim about unequal sizes."""
     doubling = rank_affinities(pattern("rd1"), CELL).assignment("identity")
     assert doubling.directions.overlaps_clockwise == 2
     assert doubling.slowest.worst == pytest.approx(64 * KIB / (1e-7 + 2.56e-6))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replaced collectives get the machine and the placement of their job."""
+"""Replaced collectives use the machine and placement of their job."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def placed(machine: str, hosts: tuple[str, ...] | None = ("a", "b")) -> Placemen
 
 
 def read_files(file: PlacementFile, renumbered: bool, **options: str) -> dict[str, str]:
-    """Read what a job's files say while it runs; a placement as where it puts ranks."""
+    """Read the setting files of a job; map "placement" to the slots of ranks."""
     with collectives_setting(options, file, renumbered) as setting:
         read = read_setting(str(setting))
         for name in {"machine", "placement"} & read.keys():
@@ -66,5 +66,5 @@ def test_a_machine_that_the_user_names_is_kept(line: str) -> None:
 
 
 def test_a_machine_without_times_is_not_passed_on() -> None:
-    assert read_files(placed("torus:4"), False) == {}  # the speed of links is not known
-    assert read_files(placed(ROUTED, None), True) == {}  # nor are hosts
+    assert read_files(placed("torus:4"), False) == {}  # link bandwidth is unknown
+    assert read_files(placed(ROUTED, None), True) == {}  # hosts are unknown, too

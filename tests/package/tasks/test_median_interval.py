@@ -14,7 +14,7 @@ from topoloom.tasks.collectives.measure import median_interval
 
 
 def confidence(samples: int, first: int) -> Fraction:
-    """Sum the cases in which the median lies between the ends, `first` from outside."""
+    """Return the probability that the median is between the `first` outer samples."""
     inside = range(first + 1, samples - first)
     return Fraction(sum(comb(samples, below) for below in inside), 2**samples)
 
@@ -30,7 +30,7 @@ def test_intervals_contain_95_of_100_medians_and_tighter_ones_fewer(
 
 
 def test_the_confidence_equals_that_of_all_arrangements_about_the_median() -> None:
-    """Six samples lie below or above with equal chances: 62 of 64 are on both sides."""
+    """The median is inside 62 of the 64 equally likely arrangements of six samples."""
     ways = list(product((False, True), repeat=6))
     assert sum(0 < sum(way) < 6 for way in ways) == confidence(6, 0) * len(ways)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Orders of processes from measured costs do not change with noise and outliers."""
+"""Noise and outliers do not change process orders from measured costs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from topoloom import schedules
 from topoloom.tasks.collectives.order import METHODS, ProcessOrder, order_processes
 
 Matrix = NDArray[np.float64]
-#: Processes of a node, and of each of the groups in it, the innermost first.
+#: Processes per node, and per nested group, innermost first.
 NODES = {"sockets": (16, [8]), "EPYC": (64, [8, 32]), "quads": (24, [4, 12])}
 
 
 def make_costs(node: str, seed: int) -> tuple[Matrix, Matrix]:
-    """Return costs without noise and with, processes in any order."""
+    """Return costs with and without noise; processes are in random order."""
     rng = np.random.default_rng(seed)
     size, groups = NODES[node]
     places = rng.permutation(size)
@@ -71,7 +71,7 @@ def test_noise_does_not_change_the_gain(node: str, method: str | None) -> None:
             true = schedules.binomial_scatter_steps(
                 clean, order, channels=2, groups=groups
             )
-            # Noise of one side adds a tenth to everything.
+            # One-sided noise adds a tenth to all times.
             assert sum(steps) == pytest.approx(1.1 * sum(true), rel=0.03)
 
 

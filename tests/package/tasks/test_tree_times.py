@@ -22,7 +22,7 @@ def times(
     members: int | None = None,
     cards: str = "",
 ) -> list[SizeTimes]:
-    """Simulate it on all nodes, in the switches of the published model."""
+    """Simulate the operation on all nodes, in the switches of the published model."""
     allocation = Allocation.whole(Machine(machine + SPEEDS + cards))
     trees = build_trees(allocation, roots, members)
     return time_trees(
@@ -47,7 +47,7 @@ def test_a_barrier_has_no_size() -> None:
 
 def test_a_reduction_takes_its_channels_switches_and_units() -> None:
     [one] = times("fattree:8", "reduce", 64, cards=FREE)
-    # To the switch, to the unit, seven times through it, and out again.
+    # Two channels to and from the switch, two switch crossings, 7 unit passes.
     cycle, channel, switch, flits = 6.4e-9, 20e-9, 90e-9, 8
     unit = 7 * 64 / 2e9
     expected = 2 * (channel + (flits - 1) * cycle) + 2 * switch + unit
@@ -88,7 +88,7 @@ def test_buffers_keep_links_busy_unless_they_are_given() -> None:
     )
     trees = build_trees(allocation)
     [one] = time_trees(allocation, trees, "broadcast", (1 << 20,)).sizes
-    # Packets of 16 flits and a header of at most one.
+    # Packets have 16 flits and at most one header flit.
     least = (1 << 20) / 25e9
     assert least < one.in_switches["routes"] < 1.1 * least
 

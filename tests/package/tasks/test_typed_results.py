@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tasks return typed results with the document that --json prints."""
+"""Typed results of tasks contain the JSON document that --json prints."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ NODES = Allocation.whole(Machine(MACHINE))
 
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave a graph, a placement and tables of times in the working directory."""
+    """Write a graph, a placement and tables of times to the working directory."""
     monkeypatch.chdir(tmp_path)
     save_graph("p.npz", stencil([4, 4], 5, bytes=1000))
     problem = load_problem("p.npz", MACHINE, AllocationSpec())
@@ -63,7 +63,7 @@ def ranked(**options: Any) -> Any:
     return rank_collective(call, read_platform(call, "hdr"), **options)
 
 
-#: a command line without --json -> the same from Python
+#: command line without --json -> the same task in Python
 SAME: dict[str, Callable[[], Any]] = {
     "allocate -m torus:4x4 -N 6 --seed 3": lambda: allocate_nodes(
         MACHINE, AllocationSpec(allocate=6, seed=3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A few played ranks give the messages of a whole world."""
+"""Messages of a whole world follow from a few played ranks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def groups_along(axis: int, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
 
 
 def make_notes(rank: int, shape: tuple[int, ...], stages: int) -> ProcessNotes:
-    """Write what one rank of a mesh counts: a pipeline along axis 0."""
+    """Create the notes of one rank of a mesh with a pipeline along axis 0."""
     world = prod(shape)
     by_axis = [groups_along(axis, shape) for axis in range(len(shape))]
     events: list[dict[str, Any]] = []
@@ -85,9 +85,9 @@ def test_one_played_rank_per_stage_is_enough(shape: tuple[int, ...]) -> None:
 
 
 def test_a_world_of_1024_ranks_sends_the_messages_of_its_axes() -> None:
-    """The job of FSDP, its axes replicate, shard and tp as rings, pp as a chain.
+    """An FSDP job: rings along axes replicate, shard and tp, a chain along pp.
 
-    Along an axis the pattern has rings both ways, and a call one way.
+    The pattern has rings in both directions along an axis, a call in one.
     """
     job = DeviceMeshJob(replicate=4, shard=8, tp=8, pp=4)
     shape = (4, 4, 8, 8)
@@ -112,7 +112,7 @@ def test_a_world_of_1024_ranks_sends_the_messages_of_its_axes() -> None:
 
 
 def between(graph: Any) -> dict[tuple[int, int], int]:
-    """Add up the bytes of pairs of ranks, both ways."""
+    """Add up the bytes of each pair of ranks in both directions."""
     sums: dict[tuple[int, int], int] = {}
     for source, target, size, _ in edge_rows(graph).tolist():
         pair = min(source, target), max(source, target)
@@ -144,7 +144,7 @@ def notes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> injected.Notes:
 def test_notes_are_complete_while_the_process_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No process needs to end well for what it has counted."""
+    """Counts survive even if the process is killed."""
     made = notes(tmp_path, monkeypatch)
     event = injected.make_event("send", (2, 1), (40, "Dst Rank", 0))
     made.add_group([1, 2])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One played rank of each role gives the messages of the whole world."""
+"""One played rank per role gives the messages of the whole world."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rows(trace: Trace) -> list[tuple[Any, ...]]:
 
 
 class Job(NamedTuple):
-    """A mesh, its slowest axis first, and whether its pipeline is interleaved."""
+    """A mesh, slowest axis first, with an optionally interleaved pipeline."""
 
     axes: tuple[tuple[str, int], ...]
     interleaved: bool = False
@@ -42,7 +42,7 @@ class Job(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Size of each axis."""
+        """Return the size of each axis."""
         return tuple(size for _, size in self.axes)
 
     @property
@@ -60,29 +60,29 @@ class Job(NamedTuple):
         return [tuple(row) for row in rows.tolist()]
 
     def groups(self) -> list[Members]:
-        """List Megatron's groups: of axes, of products of axes, and for embeddings."""
+        """List Megatron's groups: axes, products of axes, and embedding groups."""
         sets = [("tp",), ("pp",), ("dp",), ("cp",), ("tp", "pp"), ("dp", "cp")]
         found = [one for names in sets for one in self.along(*names)]
         ends = [(one[0], one[-1]) for one in self.along("pp") if len(one) > 1]
         return [tuple(range(self.world)), *found, *ends]
 
     def rank_at(self, **places: int) -> int:
-        """Find the rank at these positions, and at position 0 of the other axes."""
+        """Return the rank at these positions and at position 0 of the other axes."""
         at = [places.get(name, 0) for name, _ in self.axes]
         return int(np.ravel_multi_index(at, self.shape))
 
     def roles(self, **others: int) -> list[int]:
-        """Name a rank of each role: of a pipeline the ends and one between them."""
+        """List one rank per role: both ends of a pipeline and a stage between them."""
         sizes = dict(self.axes)
         stages = {0, min(1, sizes["pp"] - 1), sizes["pp"] - 1}
-        # Both of a pair, whose ends may differ like those of a pipeline.
+        # The two ranks of a pair may differ like the ends of a pipeline.
         parts = range(2 if sizes["cp"] == 2 else 1)
         named = product(stages, parts)
         return sorted(self.rank_at(pp=pp, cp=cp, **others) for pp, cp in named)
 
 
 def did(rank: int, job: Job) -> ProcessNotes:
-    """Write what a rank counts in some steps of 1F1B with attention in a ring."""
+    """Create the notes of a rank after some steps of 1F1B with ring attention."""
     events: list[dict[str, Any]] = []
     everyone = tuple(range(job.world))
 
@@ -94,7 +94,7 @@ def did(rank: int, job: Job) -> ProcessNotes:
         return next(one for one in job.along(*names) if rank in one)
 
     def pass_on(members: Members, size: int, step: int, around: bool = False) -> None:
-        """Send to one neighbor in a group, and receive from the other."""
+        """Send to one neighbor of a group and receive from the other."""
         place, count = members.index(rank), len(members)
         group = everyone if job.calls_in_world else members
         for name, key, other in (
@@ -165,7 +165,7 @@ def test_roles_that_were_not_played_are_named_with_a_rank_of_each() -> None:
 
 @pytest.mark.parametrize("size", [3, 4, 7])
 def test_no_message_wraps_around_a_pipeline(size: int) -> None:
-    """Nor is a first stage, played alone, taken for the others of a ring."""
+    """A first stage that is played alone is not extended to a ring."""
     job = Job((("dp", 2), ("pp", size), ("tp", 1), ("cp", 1)))
     found = extrapolate([did(1, job)])
     assert any("play 0" in loss for loss in found.losses)
@@ -185,7 +185,7 @@ def test_ends_of_messages_that_disagree_are_named() -> None:
 
 
 def test_ranks_with_different_calls_get_different_roles() -> None:
-    """Only stage 1 of mesh dp, pp does something: not the ranks after the played."""
+    """Only stage 1 of mesh dp, pp communicates, not the ranks after the played one."""
     job = Job((("dp", 4), ("pp", 2)))
     world, listed = job.world, job.along("dp") + job.along("pp")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Processes that count when torchrun restarts the ranks of a job."""
+"""Only the last start counts if torchrun restarts the ranks of a job."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from topoloom.frameworks.pytorch.notes import (
 
 
 def noted(rank: int, process: str, agent: str, attempt: int | None) -> ProcessNotes:
-    """Make a process; later ones of a test begin later."""
+    """Create notes of a process; the number in `process` is its start time."""
     start = ProcessStart(process, agent, attempt, float(process.split()[1]))
     return ProcessNotes(rank, 2, [], [], {}, "", start)
 
 
 def test_a_host_restarts_its_ranks_after_another_host_failed() -> None:
-    """Only that one counts the attempt."""
+    """Only the failed host increases its attempt number."""
     earlier = [noted(0, "a 2", "a 1", 0), noted(1, "b 2", "b 1", 0)]
     later = [noted(0, "a 3", "a 1", 1), noted(1, "b 3", "b 1", 0)]
     assert select_last_starts([*earlier, *later]) == LastStarts(later, 2)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`topoloom record` of PyTorch programs, with a stub that moves no data.
 
-PyTorch is too large to install for a test; `make bench-ai ARGS='--only recorder'` runs
-the real one. The double has the same dispatcher, as far as the recorder goes.
+PyTorch is too large to install for a test; `make bench-ai ARGS='--only recorder'` uses
+the real one. The stub has the parts of its dispatcher that the recorder uses.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ rank, world = dist.get_rank(), dist.get_world_size()
 
 @pytest.fixture(autouse=True)
 def double(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Let programs import the stub, and a sitecustomize of the user."""
+    """Let programs import the stub and a user's sitecustomize."""
     (tmp_path / "sitecustomize.py").write_text(
         "import builtins\nbuiltins.ours = mine = 3\n"
     )
@@ -49,7 +49,7 @@ def double(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def torchrun(program: str, ranks: int | str = 4) -> list[str]:
-    """Write a program, and the command that starts its ranks."""
+    """Write a program and return the command that starts its ranks."""
     Path("train.py").write_text(BEGIN + program)
     return ["--", sys.executable, str(DOUBLE / "torchrun"), str(ranks), "train.py"]
 
@@ -60,7 +60,7 @@ def alone(program: str) -> list[str]:
 
 
 def calls(file: str = "p.npz") -> dict[tuple[str, tuple[int, ...], int, int], int]:
-    """Map operation, members, root and bytes to the calls of a recorded file."""
+    """Map (operation, members, root, bytes) to the calls in a recorded file."""
     profile = load_profile(file)
     return {
         (OPERATIONS[o], tuple(profile.communicators[c].tolist()), root, size): count
@@ -69,7 +69,7 @@ def calls(file: str = "p.npz") -> dict[tuple[str, tuple[int, ...], int, int], in
 
 
 def messages(kind: str) -> dict[tuple[int, int], tuple[int, int]]:
-    """Map pairs to the bytes and the number of messages of a kind."""
+    """Map each pair to the bytes and messages of one kind."""
     traffic = load_profile("p.npz").traffic.tolist()
     return {(s, t): (b, n) for _, k, s, t, b, n in traffic if KINDS[k] == kind}
 
@@ -104,7 +104,7 @@ dist.destroy_process_group()
 
 
 def test_uneven_exchanges_are_counted_by_pair(topoloom: Command) -> None:
-    """Also where they are even for one rank, or between all but in other sizes."""
+    """Some ranks send equal parts; a later, even exchange has another size."""
     done = topoloom("record", "-o", "p.npz", *torchrun("""\
 rows = [[3, 3, 3], [1, 0, 2], [4, 4, 4]]
 go, come = rows[rank], [row[rank] for row in rows]
@@ -255,7 +255,7 @@ def test_counts_outlive_a_failed_write(
 def test_a_program_without_the_recorder_does_not_hang(
     topoloom: Command,
 ) -> None:
-    """It finds no port at which it could wait."""
+    """The recorder finds no port to listen on."""
     Path("train.py").write_text("""\
 import os
 raise SystemExit(7 * (int(os.environ["MASTER_PORT"]) >= 1 << 16))
@@ -273,7 +273,7 @@ shards = [[s + t, s + t + 2] for s in range(0, 16, 4) for t in range(2)]
 own = [dist.new_group(ranks, None, "nccl") for ranks in tensors]
 split = dist.split_group(split_ranks=shards)
 _, work = dist.all_reduce(Tensor(100), own[rank // 2])
-assert [one.count for one in work.result] == [100]  # where DDP finds gradients
+assert [one.count for one in work.result] == [100]  # DDP reads gradients here
 dist.all_gather_into_tensor(Tensor(20), Tensor(10), split)
 dist.all_reduce(Tensor(1))
 if stage < 3:
@@ -284,7 +284,7 @@ if stage > 0:
 
 
 def test_a_few_played_ranks_give_the_graph_of_the_world(topoloom: Command) -> None:
-    """One rank of each stage, or every rank: the same world."""
+    """Playing one rank per stage or every rank gives the same world."""
     command = alone(WORLD)
     done = topoloom("record", "--world", 16, "--rank", "0,4,8,12", "-o", "p.npz",
                     *command)  # fmt: skip

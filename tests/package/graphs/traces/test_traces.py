@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One job in the trace format of every program gives one graph."""
+"""One job, traced in any supported format, gives one graph."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ WRITERS: dict[str, Callable[[Job, Path], None]] = {
     "goal": write_goal,
 }
 
-#: All ranks do something together, by which the Inspector's lines are joined.
+#: A collective of all ranks, by which the Inspector's lines are joined.
 WORLD = Step("allreduce", (0, 1, 2), 1, 1)
 
 
@@ -92,8 +92,8 @@ def test_the_mesh_is_found_from_the_groups(job: Job) -> None:
         profile = read_trace(folder).profile
     found = infer_mesh(profile)
     assert np.prod(list(found.mesh.values())) == job.ranks
-    # Every axis of the job is one of the mesh, or merged with neighbors that it is
-    # never used without.
+    # Each axis of the job is an axis of the mesh, or merged with a neighbor that all
+    # its operations include.
     cuts = np.cumprod([1, *found.mesh.values()]).tolist()
     assert set(cuts) <= set(np.cumprod([1, *job.sizes[::-1]]).tolist())
     for step in job.steps:
@@ -130,7 +130,7 @@ def test_a_mesh_whose_axes_are_all_used_is_found_completely(tmp_path: Path) -> N
 
 
 def uneven(groups: Sequence[tuple[int, ...]], ranks: int) -> Profile:
-    """Exchange bytes in groups that differ by pair, with one empty pair."""
+    """Exchange different bytes between pairs of each group; one pair is empty."""
     trace = Trace(ranks)
     for members in groups:
         for rank in members:
@@ -152,7 +152,7 @@ def test_uneven_exchanges_are_along_the_axis_of_their_groups() -> None:
 
 
 def test_groups_that_fit_no_axes_are_reported() -> None:
-    """For example, first and last stages that share the weights of an embedding."""
+    """For example, the first and last stages share embedding weights."""
     trace = Trace(16)
     for first in range(0, 16, 2):
         trace.add("allreduce", (first, first + 1), 100)
@@ -167,7 +167,7 @@ def test_groups_that_fit_no_axes_are_reported() -> None:
 
 
 def test_exchanges_of_few_pairs_are_reported(topoloom: Command) -> None:
-    """As in a stencil, which is along no axis, and where no group is known."""
+    """As in a stencil, which follows no axis and has no known groups."""
     trace = Trace(8)
     for rank in range(8):
         trace.exchange(rank, range(8), [5 * (peer == rank ^ 1) for peer in range(8)])

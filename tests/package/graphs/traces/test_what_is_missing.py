@@ -254,9 +254,9 @@ def test_refused_groups_have_a_reason(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("attributes", "groups"),
     [
-        # Groups of replicas, for each partition; a device is replica * 2 + partition.
+        # Groups of replicas within each partition; device = replica * 2 + partition.
         ("replica_groups={{0,1}}", [[0, 2], [1, 3]]),
-        # Groups of replicas and all of their partitions.
+        # Groups of replicas that include all their partitions.
         ("channel_id=1, replica_groups={{0},{1}}", [[0, 1], [2, 3]]),
         ("channel_id=1, replica_groups={{0,1}}", [[0, 1, 2, 3]]),
         # Groups of devices.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A job on a mesh, and the trace files of each program."""
+"""A job on a mesh, written as the trace files of each program."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ FLOAT = 4  # bytes
 
 
 class Step(NamedTuple):
-    """An operation along axes of the mesh, repeated; of sends `axes` has one."""
+    """A repeated operation along axes of the mesh; sends use one axis."""
 
     operation: str
     axes: tuple[int, ...]
-    count: int  # elements of a part
+    count: int  # elements per part
     times: int
 
 
 @dataclass(frozen=True)
 class Job:
-    """Steps on a mesh of ranks."""
+    """A sequence of operations on a mesh of ranks."""
 
-    sizes: tuple[int, ...]  # of the axes, the slowest first
+    sizes: tuple[int, ...]  # size of each axis, slowest first
     steps: tuple[Step, ...]
 
     @property
     def ranks(self) -> int:
-        """The number of ranks."""
+        """Return the number of ranks."""
         return int(np.prod(self.sizes))
 
     def groups(self, axes: tuple[int, ...]) -> list[list[int]]:
@@ -50,7 +50,7 @@ class Job:
         return groups
 
     def pairs(self, step: Step) -> list[tuple[int, int]]:
-        """Send to the next of the line, around it."""
+        """List the pairs that send to the next rank of a ring along the axis."""
         return [
             (group[i], group[(i + 1) % len(group)])
             for group in self.groups(step.axes)
@@ -70,7 +70,7 @@ class Job:
                     yield step, members
 
     def messages(self) -> Messages:
-        """Return the messages by the definition of each collective."""
+        """Return the messages from the definition of each collective."""
         parts = []
         for step in self.steps:
             if step.operation == "send":
@@ -99,7 +99,7 @@ TORCH = {
 
 
 def elements(step: Step, n: int) -> tuple[int, int]:
-    """Count the elements that go in, and those that come out."""
+    """Return the numbers of input and output elements."""
     whole, part = step.count * n, step.count
     return {
         "allreduce": (whole, whole),
@@ -111,7 +111,7 @@ def elements(step: Step, n: int) -> tuple[int, int]:
 
 
 class _Names:
-    """Names of groups, the whole world first."""
+    """Names of groups; the whole world is first."""
 
     def __init__(self, job: Job) -> None:
         self.name: dict[tuple[int, ...], str] = {tuple(range(job.ranks)): "0"}
@@ -126,7 +126,7 @@ class _Names:
 def write_flight_recorder(
     job: Job, folder: Path, as_pickle: bool = True, by_gloo: bool = False
 ) -> None:
-    """Write a dump per rank; by gloo it has one group, without a name."""
+    """Write one dump per rank; with gloo it has one group without a name."""
     names = _Names(job)
     for rank in range(job.ranks):
         entries = []
@@ -134,7 +134,7 @@ def write_flight_recorder(
             into, out = elements(step, len(members))
             title = TORCH.get(step.operation)
             if title is None:
-                place = sorted(members).index  # groups are in order of rank
+                place = sorted(members).index  # groups are sorted by rank
                 source, target = map(place, members)
                 sends = members[0] == rank
                 title = f"{source}->{target}" if sends else f"{target}<-{source}"

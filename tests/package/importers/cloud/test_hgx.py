@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kubernetes nodes whose GPUs NVLink joins inside: HGX boards of 8, PCIe cards."""
+"""Kubernetes nodes with GPUs joined by NVLink inside: HGX boards of 8, PCIe cards."""
 
 from __future__ import annotations
 

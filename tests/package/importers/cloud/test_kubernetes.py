@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes of Kubernetes by their labels."""
+"""Machines from the labels of Kubernetes nodes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ACCELERATOR = "network.topology.nvidia.com/accelerator"
 
 
 def node(name: str, gpus: int = 8, **more: Any) -> dict[str, Any]:
-    """Make an entry as kubectl does; labels are a dict in `labels`."""
+    """Create an item of `kubectl get nodes -o json`; `labels` is a dict."""
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -116,7 +116,7 @@ def test_nodes_of_a_cluster_without_gpus_are_slots() -> None:
 
 
 def test_domains_without_nvlink_are_levels_of_the_tree() -> None:
-    """Topograph's domains are those of the cloud where GPUs of a node are alone."""
+    """Topograph's domains are network domains if GPUs of a node have no NVLink."""
     own = {"nvidia.com/gpu.product": "NVIDIA-H200"}
     for leaf in (4, 2):
         text = nodes(
@@ -212,7 +212,7 @@ def test_errors_name_the_line(text: str, message: str) -> None:
 
 @given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=12))
 def test_each_node_keeps_its_location(paths: list[tuple[int, int, int]]) -> None:
-    """Nodes of the same leaf are as near as any, and no others are nearer."""
+    """Nodes of one leaf are nearest; all other nodes are farther."""
     text = nodes(
         *(
             make_node(TOPOGRAPH, f"n{i}", f"c{a} s{a}{b} l{a}{b}{c}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes of Kubernetes that NVLink joins, with the labels that clouds document."""
+"""Kubernetes nodes joined by NVLink, with the labels documented by clouds."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def node(name: str, labels: dict[str, str], gpus: int = 4, **more: Any) -> Any:
 
 
 def rack(number: int, hosts: int, labels: dict[str, str], **more: Any) -> list[Any]:
-    """Make the nodes of an NVLink domain."""
+    """Create the nodes of an NVLink domain."""
     own = {CLIQUE: f"{UUID}{number}.32766"} | labels
     return [node(f"r{number}-{host:02}", dict(own), **more) for host in range(hosts)]
 
@@ -186,7 +186,7 @@ def test_lost_nodes_leave_gaps_and_sick_ones_are_down(tmp_path: Path) -> None:
     assert (machine.node_count, machine.nodes_per_host) == (4 * 72, 4)
     given = described_allocation(machine, described)
     assert len(drop_vacant(described.hosts)) == 4 * 53
-    # Two hosts are down whole, and of one a GPU; jobs get hosts that are whole.
+    # Two hosts and one GPU of a third are down; jobs get only complete hosts.
     assert given.allocation.slot_count == 4 * 51 - 1
     assert len(fully_allocated_hosts(given.allocation)) == 50
     assert isinstance(given.allocation, Allocation)
@@ -268,7 +268,7 @@ def test_given_speeds_replace_assumed_ones(tmp_path: Path) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2))
 def test_distances_of_hosts_follow_their_labels(places: list[tuple[int, int]]) -> None:
-    """NVLink is where the clique is the same, and the leaf decides beyond."""
+    """Hosts of one clique are joined by NVLink; other distances depend on the leaf."""
     items = [
         node(f"n{i}", {CLIQUE: f"{UUID}{unit}{at}.1", LEAF: f"l{unit}"}, 2)
         for i, (unit, at) in enumerate(places)

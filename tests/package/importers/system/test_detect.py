@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The machine of this process, by hwloc or system files, alone and in a job."""
+"""Detect the machine of this process from hwloc or system files, also in jobs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def lstopo(directory: Path, name: str, packages: list[list[int]]) -> None:
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Leave all jobs, on four CPUs, without hwloc."""
+    """Simulate a process outside of jobs, with four CPUs and without hwloc."""
     for name in list(os.environ):
         if name.startswith(("SLURM_", "PBS_", "LSB_", "FLUX_", "PJM_")):
             monkeypatch.delenv(name)
@@ -136,11 +136,11 @@ def test_an_unreadable_list_is_an_error(
 
 
 def system(root: Path, packages: int, caches: int, cores: int, threads: int) -> Path:
-    """Lay out /sys/devices/system; siblings are numbered after all first threads."""
+    """Write /sys/devices/system; second threads follow all first threads."""
     count = packages * caches * cores
 
     def listed(first: int, size: int) -> str:
-        """Write the CPUs of `size` cores from `first` on, as the kernel does."""
+        """Format the CPUs of `size` cores starting at `first`, as the kernel does."""
         parts = []
         for thread in range(threads):
             low = first + thread * count
@@ -171,7 +171,7 @@ def system(root: Path, packages: int, caches: int, cores: int, threads: int) -> 
             write(f"{home}/cache/index{index}/type", kind + "\n")
             write(f"{home}/cache/index{index}/shared_cpu_list", shared)
         write(f"node/node{package}/cpulist", whole)
-    write("node/node9/cpulist", "\n")  # memory without CPUs
+    write("node/node9/cpulist", "\n")  # a NUMA node without CPUs
     return root
 
 
@@ -182,7 +182,7 @@ def system(root: Path, packages: int, caches: int, cores: int, threads: int) -> 
         ((2, 4, 2, 1), range(16), "+node:2:4:2,distance=2:4:16"),
         ((1, 2, 3, 2), range(12), "+node:3:2,distance=2:4"),
         ((1, 1, 4, 1), range(4), "+node:4,distance=2"),
-        # Parts: a thread of each core, one package, cores here and there.
+        # Allowed CPUs: one thread per core, one package, scattered cores.
         ((2, 1, 4, 2), range(8, 16), "+node:4:2,distance=2:16"),
         ((2, 1, 4, 2), [0, 1, 2, 3, 8, 9], "+node:4,distance=2"),
         ((2, 1, 4, 2), [0, 1, 4, 12], "+node:3,distance=16"),
@@ -196,7 +196,7 @@ def test_the_system_files_give_shared_levels(
 
 
 def test_the_system_files_give_the_cores_near_a_device(tmp_path: Path) -> None:
-    """A GPU, an interface with two names, one behind virtio, a screen, a bridge."""
+    """A GPU, an interface with two names, one behind virtio, a display, a bridge."""
     classes, bus = tmp_path / "class", tmp_path / "devices"
     for kind, name, device, cpus, domain in (
         ("drm", "card0", "0000:02:00.0", "0-7", "-1"),

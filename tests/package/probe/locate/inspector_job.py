@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A job on rails that leaves the files of NCCL's Inspector, by its README.
+"""A job on a rail cluster, with output files of NCCL's Inspector.
 
-Written for tests alone, from the fields of format v4.0. Stages of a pipeline are four
-hosts each; tensor parallel groups are the GPUs of a host, data parallel groups the GPUs
-in one place of the hosts of a stage, and activations go to the GPU in the same place of
-the next stage.
+Used only in tests; follows the fields of format v4.0. A pipeline stage has four hosts.
+Tensor parallel groups are the GPUs of a host. Data parallel groups are the GPUs with
+the same index on the hosts of a stage. Activations are sent to the GPU with the same
+index in the next stage.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 STAGES, WIDE, GPUS = 4, 4, 8
 
-#: A host and a place in it.
+#: Host, and index of the GPU on the host.
 Gpu = tuple[int, int]
 
 
@@ -30,7 +30,7 @@ class Job:
     Attributes
     ----------
     one_process
-        Whether a process has all GPUs of its host, not one.
+        True if one process per host uses all its GPUs; else one process per GPU.
     """
 
     nics: dict[Gpu, float] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Job:
     name: Callable[[int], str] = "gpu-{:02}".format
 
     def write(self, folder: Path) -> None:
-        """Write a file for each process, named by its host and process id."""
+        """Write one file per process, named by host and process id."""
         folder.mkdir(exist_ok=True)
         rng = random.Random(1)
         files: dict[str, list[str]] = defaultdict(list)
@@ -109,7 +109,7 @@ class Job:
         return max(slow)
 
     def _pid(self, gpu: Gpu) -> int:
-        # Later ranks may have started earlier.
+        # Process ids need not increase with the rank.
         return 4000 if self.one_process else 4000 + (gpu[1] * 3) % GPUS
 
     def _file(self, gpu: Gpu) -> str:

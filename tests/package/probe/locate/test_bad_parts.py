@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom probe --plan` and `--measured`: rounds of tables, and dumps of NCCL."""
+"""`topoloom probe --plan` and `--measured`: rounds of tables, and NCCL dumps."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_each_gpu_is_measured_with_a_gpu_of_its_rail(
 
 
 def test_nvlink_pairs_distinguish_gpus_from_their_nics(tmp_path: Path) -> None:
-    """GPUs of a host that are fast between themselves are good: it is the NIC."""
+    """If GPUs of a host communicate fast with each other, the NIC is slow."""
 
     def located(inside: float) -> list[list[str]]:
         pairs = [(3, 0), (3, 1), (3, 2), (0, 1), (4, 5), (2, 6), (1, 7), (6, 7)]
@@ -153,7 +153,7 @@ def test_hosts_of_several_gpus_can_be_measured_as_one(tmp_path: Path) -> None:
 def test_a_repeated_slow_pair_does_not_become_the_usual(
     cluster: Path, tmp_path: Path
 ) -> None:
-    """Plans measure what they suspect again: each pair says once what is usual."""
+    """Plans repeat suspect pairs, but each pair counts once for the usual time."""
     fast = [("cn00", "cn01"), ("cn04", "cn05"), ("cn08", "cn09"), ("cn02", "cn07")]
     slow = [("cn06", "cn04"), ("cn06", "cn07"), ("cn05", "cn06"), ("cn06", "cn13")]
     for times in (1, 2, 9):
@@ -183,7 +183,7 @@ def test_names_of_an_allocation_can_be_used_in_plans(
 def dump(
     groups: Sequence[Sequence[str]], slow: str, factor: float, times: int = 3
 ) -> list[str]:
-    """Write the files of the Inspector, rank by rank, in host order."""
+    """Write the files of the Inspector, one per rank, in host order."""
     lines = []
     for name, hosts in enumerate(groups):
         for place, host in enumerate(hosts):
@@ -211,7 +211,7 @@ def test_dumps_of_nccl_name_the_host_that_slow_communicators_share(
     def host(n: int) -> str:
         return f"cn{n:02}"
 
-    # Rows and columns of 4 x 4 hosts, as tensor and data parallel groups have them.
+    # Tensor and data parallel groups are the rows and columns of 4 x 4 hosts.
     rows = [[host(4 * i + j) for j in range(4)] for i in range(4)]
     columns = [list(column) for column in zip(*rows, strict=True)]
     diagonals = [[rows[i][(i + j) % 4] for i in range(4)] for j in range(4)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dumps of NCCL's Inspector name the GPU, NIC, host or rail that is slow."""
+"""NCCL Inspector dumps identify the slow GPU, NIC, host or rail."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_gpus_of_a_process_are_distinguished_only_within_one_communicator(
     slow.write(tmp_path / "dumps")
     found = locate_bad_parts(cluster, [tmp_path / "dumps"])
     assert "32 communicators left out: some GPUs of a process" in found.doubts[0]
-    # Messages name their GPUs, since the communicator of all has them all.
+    # Messages identify their GPUs because the world communicator contains all GPUs.
     assert bad_parts(cluster, tmp_path / "dumps") == [["host gpu-10"], [NIC]]
 
 

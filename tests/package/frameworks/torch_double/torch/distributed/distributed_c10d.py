@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Process groups and their collectives."""
+"""Process groups and collectives of the PyTorch stub."""
 
 import os
 
