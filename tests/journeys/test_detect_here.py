@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Without a batch system the machine is this node as hwloc describes it."""
+"""Without a batch system the machine is this node, as described by hwloc."""
 
 from __future__ import annotations
 
@@ -55,6 +55,6 @@ def test_ranks_are_put_on_cores_at_once() -> None:
     run = [*TOPOLOOM, "run", "--machine", "detect", "--profile", "ring.npz"]
     output = output_of(*run, "--", "mpirun.openmpi", "-n", ranks, "./where")
     cores = [line.split()[2:] for line in output.splitlines()]
-    # Each rank has the CPUs of one core, and no other rank has them.
+    # Each rank has all CPUs of one core, which no other rank has.
     assert len(cores) == ranks
     assert sorted(int(cpu) for core in cores for cpu in core) == CPUS

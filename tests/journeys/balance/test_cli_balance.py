@@ -14,7 +14,7 @@ import topoloom as tl
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-#: Ranks 2 and 3 have one too many, and rank 1 two too few.
+#: Ranks 2 and 3 have one task too many, rank 1 has two too few.
 LOADS = [4, 2, 5, 5]
 
 
@@ -77,7 +77,7 @@ def test_a_placement_gives_the_location_of_ranks(topoloom: Command) -> None:
 
 
 def test_near_partners_are_chosen_on_a_machine(topoloom: Command) -> None:
-    """Ranks 1 and 6 need the excess of their neighbors."""
+    """Ranks 1 and 6 need the excess tasks of their neighbors."""
     write([4, 2, 6, 4, 4, 6, 2, 4])
     words = ["balance", "loads.csv", "--machine", "mesh:8", "--json"]
     near = topoloom(*words).json
@@ -93,7 +93,7 @@ def test_near_partners_are_chosen_on_a_machine(topoloom: Command) -> None:
 
 
 def test_auto_tries_other_receive_limits_for_link_objectives(topoloom: Command) -> None:
-    """Often more or fewer than the usual two receives load links least."""
+    """A receive limit other than the default of two often loads links least."""
     rng = np.random.default_rng(27)
     write(rng.integers(0, 61, 125).tolist())
     words = ["balance", "loads.csv", "--machine", "torus:5x5x5", "--json", "--method"]
@@ -108,7 +108,7 @@ def test_auto_tries_other_receive_limits_for_link_objectives(topoloom: Command) 
 
 
 def test_ranks_are_on_an_allocation_as_launched(topoloom: Command) -> None:
-    """Each of 4 nodes has 2 of 8 ranks, as for `map`; a whole machine fills up."""
+    """Each of 4 nodes has 2 of 8 ranks, as in `map`; a whole machine is filled."""
     write([9, 1] * 4)
     words = ["balance", "loads.csv", "--machine", "torus:4x4+node:2:2"]
     some = topoloom(*words, "--allocate", "4")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 SIDE = 12
-#: A mesh of tasks in strips of 3 rows; rank 0 has more to do, and sizes differ.
+#: A mesh of tasks in strips of 3 rows; rank 0 has excess load, and sizes differ.
 OWNERS = [i // (3 * SIDE) for i in range(SIDE * SIDE)]
 LOADS = [3 if owner == 0 else 1 for owner in OWNERS]
 SIZES = [50 + i % 7 for i in range(SIDE * SIDE)]
@@ -34,12 +34,12 @@ def write_tables() -> None:
     rows = zip(itertools.count(), OWNERS, LOADS, SIZES)
     head = "task,owner,load,bytes"
     write("tasks.csv", [head, *(f"t{i},{o},{w},{s}" for i, o, w, s in rows)])
-    # METIS sends the weight of an edge in both directions.
+    # METIS lists the weight of an edge in both directions.
     write("edges.csv", ["task,task,bytes", *(f"t{u},t{v},40" for u, v in PAIRS)])
 
 
 def write_metis(fmt: str, first: list[int]) -> None:
-    """Write the mesh with edges of 20 bytes; `first` stands before the loads."""
+    """Write the mesh with edges of 20 bytes; the values `first` precede the loads."""
     neighbors: list[list[int]] = [[] for _ in OWNERS]
     for u, v in PAIRS:
         neighbors[u].append(v)
@@ -121,7 +121,7 @@ def test_memory_limits_are_respected_with_neighbors(topoloom: Command) -> None:
 def test_files_of_partitioners_give_the_same_result_as_tables(
     topoloom: Command, fmt: str
 ) -> None:
-    """Chaco has vertex numbers where METIS has sizes; neither counts as bytes."""
+    """Chaco has vertex numbers in place of METIS sizes; neither counts as bytes."""
     sizes = SIZES if fmt == "111" else []
     write_tables()
     write_metis(fmt, sizes)
@@ -164,7 +164,8 @@ def test_hypergraphs_are_cut_once_per_further_rank(
     write("h.hg", lines)
     write("h.assign", ["0", "0", "0", "0", "1"])
     found = topoloom("balance", "h.hg", "--tolerance", "10", "--json").json
-    # The loads may stay, and the pair of weight 4 costs more than the move of a byte.
+    # All loads may stay, and cutting the edge of weight 4 costs more than moving a
+    # byte.
     assert found["cut_bytes_before"] == 4
     assert found["cut_bytes"] == 0
     found = topoloom("balance", "h.hg", "-n", "2", "--tolerance", "0.2", "--json").json
@@ -190,7 +191,7 @@ def test_weights_of_hyperedges_are_shared_among_their_pairs_in_any_unit(
     for task, _, new in list_moves(found):
         owners[task] = new
     assert found["cut_bytes"] == factor * hyperedge_cut(hyperedges, owners)
-    # The least of all ways to have 2 to 4 tasks per rank.
+    # The least cost of all distributions with 2 to 4 tasks per rank.
     every = itertools.product((0, 1), repeat=6)
     fair = [list(new) for new in every if 2 <= sum(new) <= 4]
     assert found["cost"] == found["cut_bytes"] * (100 // factor) + len(found["moves"])
@@ -211,7 +212,7 @@ def test_the_cut_of_a_hyperedge_is_its_weight_per_further_rank(
     found = topoloom(*words).json
     assert found["moves"] == []
     assert (found["cut_bytes_before"], found["cut_bytes"]) == (2 * weight, 2 * weight)
-    # On a machine pairs count: the last two, and each with all others, over two links.
+    # On a machine pairs count: two links between each separated pair.
     on = topoloom(*words, "--machine", "tree:3").json
     assert on["moves"] == []
     if pins <= 32:
@@ -327,7 +328,7 @@ def test_the_rounds_of_a_plan_are_simulated_one_after_the_other(
     at_once = topoloom(*words, "qwalk").json
     ring = topoloom(*words, "diffusion(neighbors=ring)").json
     assert (at_once["rounds"], ring["rounds"]) == (1, 2)
-    # All 48 tasks leave by one link, of 1 GB/s.
+    # All 48 tasks leave over one link of 1 GB/s.
     least = 48 * 2**20 / 1e9
     seconds = at_once["simulated_seconds"]
     assert least < seconds["switches"] < 1.1 * least

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom balance` of a table: tasks with loads and sizes change their owners."""
+"""`topoloom balance` of a table: tasks with loads and sizes move to other ranks."""
 
 from __future__ import annotations
 

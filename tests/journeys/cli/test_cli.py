@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Command lines that must keep working, each with --json."""
+"""Main command lines of all verbs, each with --json."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_judgement_in_json_has_the_agreed_keys(topoloom: Command) -> None:
     )
     judged = topoloom("judge", "p.npz", "x.json", "--json").json
     assert set(judged) >= MEASURES
-    # Grid order on a torus of the same shape: every message crosses one link.
+    # In grid order on a torus of the same shape, every message crosses one link.
     assert judged["hop_bytes"] == 64 * 6 * 1024
     assert judged["hops_per_byte"] == 1
     assert judged["dilation_average"] == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Networks with adaptive routing in judge and map."""
+"""Networks with adaptive routing in `judge` and `map`."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def to_next_group(topoloom: Command) -> None:
 def test_the_share_of_minimal_routes_is_optimal(topoloom: Command) -> None:
     words = ["judge", "p.npz", "--machine", f"{DRAGONFLY},routing=ugal"]
     judged = topoloom(*words, "--json").json
-    # Minimally all 8 messages of a group share a link; a detour is a 7th of them, from
-    # two groups: 8 f = 16 (1 - f) / 7.
+    # On minimal routes, all 8 messages of a group share a link. A detour carries a 7th
+    # of the messages of two groups: 8 f = 16 (1 - f) / 7.
     assert judged["minimal_share"] == pytest.approx(2 / 9)
     assert judged["congestion_max"] == pytest.approx(16 / 9 * 630)
     assert "share on minimal routes" in topoloom(*words).out

@@ -16,7 +16,7 @@ MACHINE = "torus:8x8x8"
 
 
 def busy_machine(topoloom: Command) -> None:
-    """Write free.txt, the nodes outside a ragged job, and a pattern."""
+    """Write free.txt, the free nodes of a busy machine, and a pattern."""
     made = topoloom("allocate", "-m", MACHINE, "-N", 200, "--fragments", 6, "--json")
     free = sorted(set(range(512)) - set(made.json["nodes"]))
     Path("free.txt").write_text("".join(f"{node}\n" for node in free))
@@ -74,7 +74,7 @@ def test_nodes_are_chosen_for_a_pattern_and_used(topoloom: Command) -> None:
     assert len(found["nodes"]) == 64
     assert found["hop_bytes_chosen"] < found["hop_bytes_first"]
     assert found["hop_bytes_chosen"] < found["hop_bytes_random"]
-    # The placement that was written is worth what was said, on the nodes written.
+    # The written placement has the printed hop-bytes on the written nodes.
     judged = topoloom("judge", "p.npz", "x.json", "--json").json
     assert judged["hop_bytes"] == found["hop_bytes_chosen"]
     shown = topoloom("allocate", "-m", MACHINE, "--allocation", "n.txt", "--json").json
@@ -149,7 +149,7 @@ def test_a_choice_respects_its_time_limit(topoloom: Command) -> None:
 
 def test_links_shared_with_other_jobs_are_counted(topoloom: Command) -> None:
     Path("mine.txt").write_text("1\n4\n")
-    # On a line, 2 and 3 use the middle one of my three cables; 6 and 7 do not.
+    # On a line, nodes 2-3 use one of this job's three cables, nodes 6-7 none.
     Path("jobs.txt").write_text("JOBID NODELIST\n10 n[2-3]\n11 n[6-7]\n12 n[1,4]\n")
     words = [
         "allocate",
@@ -161,7 +161,7 @@ def test_links_shared_with_other_jobs_are_counted(topoloom: Command) -> None:
         "jobs.txt",
     ]
     shown = topoloom(*words, "--json").json
-    assert shown["other_jobs"] == 2  # job 12 is this one
+    assert shown["other_jobs"] == 2  # job 12 is this job
     assert shown["sharing"] == [
         {"job": "10", "links": 2, "share": pytest.approx(1 / 3)}
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom axes` turns a mesh and its traffic into orders, placements and patterns."""
+"""`topoloom axes` converts a mesh with traffic to orders, placements and patterns."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom bound`: no placement is better than what it prints."""
+"""`topoloom bound`: no placement is better than the printed bound."""
 
 from __future__ import annotations
 

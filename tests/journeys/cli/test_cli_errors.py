@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Invalid input gives one line on stderr and exit status 2, and writes nothing."""
+"""Invalid input gives one line on stderr and exit status 2, and writes no files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HALO = ["stencil2d", "--grid", "4x4"]
 
 @pytest.fixture
 def refused(topoloom: Command):
-    """Run a command that must be refused; return its line."""
+    """Run a command that must fail with status 2; return its error line."""
 
     def command(*words: object) -> str:
         before = {path: path.stat().st_mtime_ns for path in Path().rglob("*")}
@@ -174,7 +174,7 @@ def test_unwritable_files_are_refused_before_any_work(
 ) -> None:
     Path("folder").mkdir()
     verb, *options = words
-    # There is no such graph and no such program: they are not even looked at.
+    # The graph and the program do not exist: outputs are checked first.
     assert message in refused(verb, "-m", "torus:4x4", *options, "none.npz")
 
 

@@ -88,7 +88,7 @@ def test_judge_and_compare_print_the_same_gaps(topoloom: Command) -> None:
     words = ["compare", "p.npz", *where, "--mappers", "gge", "--json"]
     assert gap_of_judge() == topoloom(*words).json["results"][1]["gap"]
     assert gap_of_judge() == gap_of_judge()
-    # A longer search can only prove more.
+    # A longer search proves at least as much.
     bound = topoloom("bound", "p.npz", "x.json", "--json").json
     for measure in MEASURES:
         assert gap_of_judge()[measure] >= bound[measure]["gap"] >= 1
@@ -96,7 +96,7 @@ def test_judge_and_compare_print_the_same_gaps(topoloom: Command) -> None:
 
 def test_without_a_proven_bound_there_is_no_gap(topoloom: Command) -> None:
     make(topoloom, "ring", "--ranks", "8")
-    # All of them fit into one node, but a careless mapper uses several.
+    # All ranks fit into one node, but a poor mapper uses several.
     topoloom(
         "map", "p.npz", "-m", "torus:4+node:8", "--mapper", "random", "-o", "x.json"
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Host names are kept from the machine description to the launcher file."""
+"""Host names are passed from the machine description to the launcher file."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_the_machine_of_a_job_needs_no_options(
         assert "cn1" in topoloom("export", "x.json", "--to", "slurm-hostfile").out
 
 
-#: hosts on 4 of the 12 nodes of a cell of Fugaku
+#: 4 of the 12 nodes of a Fugaku cell have hosts
 CELL = "".join(f"h{i} 0 0 0 {i % 2} 0 {i // 2}\n" for i in range(4))
 
 

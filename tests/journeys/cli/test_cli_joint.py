@@ -18,7 +18,7 @@ TORUS = ["-m", "torus:4x4", "--work", "200000"]
 
 @pytest.fixture
 def jobs(topoloom: Command) -> Command:
-    """Two patterns, and the fields of a chessboard for them."""
+    """Write two patterns, and allocations like the colors of a chessboard."""
     topoloom("pattern", "ring", "-n", 8, "--bytes", 1000, "-o", "a.npz")
     topoloom("pattern", "binomial", "-n", 8, "--bytes", 1000, "-o", "b.npz")
     for color, name in enumerate(("black", "white")):
@@ -34,7 +34,7 @@ def test_jobs_share_links_of_simulated_switches(jobs: Command) -> None:
     on = ["-m", f"torus:4x4,{free}", "--with", "switches"]
     for job in jobs(*words, *on, "--json").json["jobs"]:
         times = job["simulated"]
-        # Jointly they use no link that the other uses; each for itself, all of them.
+        # Placed jointly, jobs share no links; placed separately, they share all links.
         assert times["jointly"] == times["alone"]
         assert times["apart"] == pytest.approx(2 * times["alone"], rel=0.03)
         assert times["alone"] == pytest.approx(10e-6 * 4096 / 4064 + 0.2e-6, rel=0.01)
@@ -110,8 +110,7 @@ def test_jobs_are_placed_for_time_where_bandwidths_are_known(jobs: Command) -> N
     )
     assert "  machine    assumed: a message over the network takes its" in printed
     found = jobs("joint", *words, "--json").json
-    # A rank starts one message of 1000 bytes: 1 us on a link, 0.5 us to start it and
-    # 0.5 us beside.
+    # One message of 1000 bytes: 1 us on a link, 0.5 us startup and 0.5 us node latency.
     assert [job["alone"] for job in found["jobs"]] == [pytest.approx(2e-6)] * 2
 
 

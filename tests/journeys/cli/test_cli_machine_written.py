@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom machine` invents no bandwidths, and reports omissions of files."""
+"""`topoloom machine` invents no bandwidths, and reports what a file omits."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_simgrid_files_state_the_assumed_rate(topoloom: Command, machine: str) -
     assert (f"<!-- {remark} -->" in text) == (machine in UNKNOWN)
     assert (f"topoloom: m.xml: {remark}\n" in outcome.err) == (machine in UNKNOWN)
     rates = {float(rate) for rate in re.findall(r'(?:bw|bandwidth)="(\S+)Bps"', text)}
-    without_limit = {1e18}  # what is there for its latency
+    without_limit = {1e18}  # links that model only latency
     assert rates - without_limit == {RATE if machine in UNKNOWN else 2e9}
 
 

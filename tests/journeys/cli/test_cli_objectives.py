@@ -80,7 +80,7 @@ def test_more_hop_bytes_than_block_are_noted_only_if_they_count(
     assert "less congestion" in topoloom(*words, "--objective", "congestion").err
     timed = ["map", "p.npz", *TIMED, "--mapper", "random"]
     assert "less predicted time" in topoloom(*timed, "--objective", "time").err
-    # Here random order has more hop-bytes than block, but less congestion.
+    # Random order has more hop-bytes than block order here, but less congestion.
     ragged = ["map", "p.npz", "-m", "torus:8x8", "--allocate", 16]
     assert topoloom(*ragged, "--mapper", "random").err != ""
     aimed = ["--mapper", "random", "--objective", "congestion"]

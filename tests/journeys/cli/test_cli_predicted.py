@@ -28,7 +28,7 @@ def _pattern(topoloom: Command) -> None:
 
 
 def rows_of(printed: str) -> list[str]:
-    """Name the rows of the first table."""
+    """Return the row titles of the first table."""
     lines = [line.strip() for line in printed.splitlines()]
     start = next(i for i, line in enumerate(lines) if line.startswith("──")) + 1
     rows = lines[start : lines.index("", start)]
@@ -59,12 +59,12 @@ def test_a_line_names_the_chosen_objective_and_the_reason(
 def test_short_messages_are_placed_for_hop_bytes(topoloom: Command) -> None:
     topoloom("pattern", "stencil2d", "--grid", "4x4", "--bytes", 8, "-o", "s.npz")
     printed = topoloom("map", "s.npz", "-m", TOLD).out
-    # 4 rounds of 1 us; 8 bytes take 8 ns on a link, 4 times at most on one of these.
+    # 4 rounds of 1 us; 8 bytes take 8 ns on a link, which has at most 4 messages.
     assert "  objective  hop-bytes: messages are short: startups and" in printed
 
 
 def test_the_predicted_time_equals_its_definition(topoloom: Command) -> None:
-    """Each rank sends 1 MB in each of 4 directions, over separate links."""
+    """Each rank sends 1 MB in each of 4 directions over separate links."""
     found = topoloom("map", "p.npz", "-m", TOLD, "--json").json["values"]
     startup, route, transfer = 0.5e-6, 0.5e-6, 1e-3
     latest_sender = 4 * startup + route
@@ -92,7 +92,7 @@ def test_the_predicted_time_comes_first_and_inter_node_bytes_last(
 def test_bytes_into_a_node_count_like_bytes_out_of_a_node(
     topoloom: Command, machine: str, most: int
 ) -> None:
-    """On rails a node is a GPU; two of them are in one host."""
+    """In rail clusters a node is a GPU; two GPUs share a host."""
     Path("gather.mat").write_text("0 0 0 0\n" + "1000 0 0 0\n" * 3)
     judged = topoloom("judge", "gather.mat", "-m", machine, "--json").json
     assert judged["inter_node_max"] == most
@@ -160,7 +160,7 @@ def test_a_named_machine_can_get_other_nodes(topoloom: Command) -> None:
     words = ["c.npz", "-m", "frontier+node:8", "--allocate", 8, "--json"]
     found = topoloom("map", *words).json
     assert len({slot // 8 for slot in found["placement"]}) == 8
-    # Two lines of 4 ranks keep half of their bytes, as a cube of 2 x 2 x 2 does.
+    # Nodes with two lines of 4 ranks, or 2 x 2 x 2, keep half of the bytes.
     assert found["values"]["inter_node_bytes"] == 64 * 6 * 1024 / 2
     words = [*words[:-3], "--work", 10_000, "--json", "--allocate", 16]
     spread = topoloom("map", *words).json

@@ -118,19 +118,19 @@ def test_a_full_disk_is_a_failure(tmp_path: Path) -> None:
 
 
 def searches(pid: int) -> bool:
-    """Whether a search runs: it opens a socket to receive Ctrl-C."""
-    # Files come and go while we look, and the process may end.
+    """Return whether a search runs, by the socket that it opens for Ctrl-C."""
+    # Files appear and vanish during the scan, and the process may end.
     with contextlib.suppress(FileNotFoundError):
         for file in Path(f"/proc/{pid}/fd").iterdir():
             with contextlib.suppress(FileNotFoundError):
-                # Its standard streams may be sockets, too.
+                # Standard streams can also be sockets.
                 if int(file.name) > 2 and "socket" in str(file.readlink()):
                     return True
     return False
 
 
 def interrupt(*words: str, cwd: Path, output: str = "x.json") -> None:
-    """Send SIGINT to a running search, which must write its result and report it."""
+    """Interrupt a running search, which must write its result and report it."""
     process = subprocess.Popen(
         [TOPOLOOM, *words, "-o", output, "--threads", "2"],
         cwd=cwd,
@@ -202,7 +202,7 @@ def test_ctrl_c_ends_a_search_with_the_best_so_far(tmp_path: Path) -> None:
 def test_ctrl_c_ends_the_best_effort_with_the_best_so_far(
     tmp_path: Path, imbalance: list[str]
 ) -> None:
-    # Enough that the search outlasts the signal on any machine.
+    # Large enough to outlast the signal on any machine.
     ranks = 200_000 if imbalance else 40_000
     words = ["random-geometric", "--ranks", str(ranks), "-o", "p.npz"]
     made = run("pattern", *words, cwd=tmp_path)
@@ -297,7 +297,7 @@ def test_ctrl_c_works_while_schedules_are_costed() -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    let_compute(process, 3)  # to load and to begin
+    let_compute(process, 3)  # until it is loaded and computing
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=600)
     assert process.returncode == 130, errors

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""More ranks than slots on the command line, and efforts."""
+"""Ranks that share slots, and efforts, on the command line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TORUS = "torus:4x4x4"
 
 
 def edges() -> dict[tuple[int, int], int]:
-    """Return the bytes of the edges of a grid, i < j; neighboring edges differ."""
+    """Map each edge i < j of a grid to bytes that differ from neighboring edges."""
     grid = {}
     for i in range(ROWS):
         for j in range(COLUMNS):

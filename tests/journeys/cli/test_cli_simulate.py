@@ -26,7 +26,7 @@ TOPOLOOM = Path(sys.executable).with_name("topoloom")
 
 @pytest.fixture
 def files(topoloom: Command) -> Command:
-    """Make a pattern, p.npz, and two placements, x.json and y.json."""
+    """Write a pattern p.npz and two placements x.json and y.json."""
     words = ["stencil2d", "--grid", "4x4", "--bytes", "1MB"]
     assert topoloom("pattern", *words, "-o", "p.npz").status == 0
     for name, mapper in (("x.json", "hilbert"), ("y.json", "random")):
@@ -65,7 +65,7 @@ def test_times_in_switches_are_printed_beside_predictions(files: Command) -> Non
     assert "busiest channels" in text
     assert document["results"][0]["busiest"][0]["channel"] in text
     for each in document["results"]:
-        # No switch has outputs that all send as much as the busiest of them.
+        # The outputs of a switch never all send as much as its busiest output.
         switches = [one["busy"] for one in each["busiest_switches"]]
         assert switches == sorted(switches, reverse=True)
         assert 0 < switches[0] <= each["busiest"][0]["busy"]
@@ -314,7 +314,7 @@ def test_signals_end_simgrid_and_leave_nothing_behind(
 def test_ctrl_c_keeps_the_simulated_placements(
     topoloom: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Block order is on one node; the other placement sends terabytes across."""
+    """Block order uses one node; the other placement sends terabytes between nodes."""
     topoloom("pattern", "ring", "--ranks", "16", "--bytes", "1TB", "-o", "p.npz")
     machine = "torus:4x4,bandwidth=1GB/s,latency=1us+node:16,memory=10GB/s"
     words = ["p.npz", "-m", machine, "--mapper", "random", "-o", "x.json"]
@@ -347,7 +347,7 @@ def test_ctrl_c_keeps_the_simulated_placements(
 
 
 def replaying(scratch: Path) -> list[str]:
-    """List the processes that run in a folder, even if it was removed."""
+    """List the processes with this working directory, even if it was removed."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Verbs use the same titles for the same measures."""
+"""All verbs use the same titles for the same measures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_comparison_has_their_titles_in_its_heading(topoloom: Command) -> None
 
 @pytest.mark.parametrize("machine", [MACHINE, "torus:4x4", "tree:4:4,distance=1:10"])
 def test_the_page_has_the_rows_of_the_terminal(topoloom: Command, machine: str) -> None:
-    """Titles, numbers and units are the same, and so is the name of the default."""
+    """Titles, numbers, units and the name of the default are the same."""
     topoloom("pattern", "ring", "-n", 16, "--bytes", 1000000, "-o", "p.npz")
     words = ["-m", machine, "--mapper", "hilbert", "-o", "x.json"]
     printed = topoloom("map", "p.npz", *words).out

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom verify` and `export` for torchrun: locations of ranks, and their cost.
+"""`topoloom verify` and `export` for torchrun: locations of ranks and their cost.
 
 The launcher here starts ranks by the variables that torchrun documents; PyTorch takes
 too long to install and to import for a test.
@@ -37,7 +37,7 @@ MACHINE = "tree:2:2,bandwidth=50GB/s:10GB/s+node:2"
 
 
 def prepare(topoloom: Command) -> list[str]:
-    """Write a placement on four hosts, its script, and a command that starts both."""
+    """Write a placement on four hosts and its script; return the command for both."""
     words = ["--mesh", "tp=2,pp=2,dp=2", "--traffic", "tp=1GB,dp=5MB,pp=90MB"]
     made = topoloom("axes", *words, "-m", MACHINE, "-o", "x.json",
                     "--write-pattern", "p.npz")  # fmt: skip
@@ -153,7 +153,7 @@ def test_the_script_without_a_command_starts_nothing_and_says_so(
 
 
 def verified(topoloom: Command, of_torchrun: str) -> Outcome:
-    """Verify a run with another torchrun than `TORCHRUN`."""
+    """Verify a run with a modified `TORCHRUN`."""
     command = prepare(topoloom)
     Path("torchrun.py").write_text(TORCHRUN.replace("children =", of_torchrun, 1))
     return topoloom("verify", "x.json", "--hosts", "a,b,c,d", *command)
@@ -208,7 +208,7 @@ GPU 1: NVIDIA H100 80GB HBM3 (UUID: GPU-46abccf3-a70c-4bf6-9d33-7a1aa0bb4e11)
 
 @pytest.fixture
 def nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put a tool that lists two GPUs, one with a MIG instance, on the path."""
+    """Add an nvidia-smi with two GPUs, one of them with a MIG instance, to PATH."""
     tool = tmp_path / "tools" / "nvidia-smi"
     tool.parent.mkdir()
     tool.write_text(f"#!/bin/sh\ncat <<END\n{SEEN}END\n")
@@ -218,7 +218,7 @@ def nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("nvidia_smi")
 def test_gpus_named_by_uuids_are_compared_by_their_numbers(topoloom: Command) -> None:
-    """The beginning of a UUID is enough, and a MIG instance is on its GPU."""
+    """A UUID prefix is sufficient, and a MIG instance belongs to its GPU."""
     uuids = 'os.environ["CUDA_VISIBLE_DEVICES"] = "MIG-7d217fa2,GPU-46abccf3"'
     found = verified(topoloom, f"{uuids}\nchildren =")
     assert "all 8 ranks are where they are planned" in found.err
@@ -246,7 +246,7 @@ cuda = SimpleNamespace(
 
 @pytest.mark.usefixtures("nvidia_smi")
 def test_the_gpu_of_a_rank_is_the_one_that_pytorch_used(topoloom: Command) -> None:
-    """A program that takes GPU 1, whatever LOCAL_RANK says."""
+    """The program uses GPU 1 regardless of LOCAL_RANK."""
     command = prepare(topoloom)
     Path("torch.py").write_text(TORCH)
     Path("train.py").write_text("import torch\n")
@@ -262,7 +262,7 @@ def test_the_gpu_of_a_rank_is_the_one_that_pytorch_used(topoloom: Command) -> No
 def test_a_job_without_torchrun_is_verified_with_the_torch_option(
     topoloom: Command,
 ) -> None:
-    """A launcher numbers the ranks, and gives each its own GPU."""
+    """The launcher sets rank numbers and makes one GPU visible to each rank."""
     prepare(topoloom)
     Path("each.sh").write_text(
         "for rank in 0 1 2 3 4 5 6 7; do\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Traces of AI jobs become a graph, a mesh and an order of its axes."""
+"""Traces of AI jobs are converted to a graph, a mesh and an axis order."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_collectives_of_a_trace_become_the_messages_of_nccl(topoloom: Command) -
     Path("step.hlo").write_text(PROGRAM)
     words = ("pattern", "import", "step.hlo", "--collectives", "nccl")
     made = topoloom(*words, "--gpus-per-node", 4, "-o", "p.npz", "--json").json
-    # Pairs of GPUs sum up 4 KiB, and groups over two nodes gather 4 blocks of 4 KiB.
+    # Pairs of GPUs reduce 4 KiB; groups on two nodes gather 4 blocks of 4 KiB.
     assert made["bytes"] == 4 * 2 * 4096 + 2 * 4 * 3 * 4096
     found = topoloom("axes", "--from-trace", "p.npz", "--json").json
     assert found["mesh"] == {"axis1": 2, "axis2": 4}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom verify` and `run --world` refuse in one line what they cannot do."""
+"""`topoloom verify` and `run --world` refuse impossible requests in one line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HOSTS = ["--hosts", "a,b"]
 
 @pytest.fixture
 def placed(topoloom: Command) -> Command:
-    """Write a ring of 4 ranks as p.npz, and a placement of it as x.json."""
+    """Write a ring of 4 ranks as p.npz, and its placement as x.json."""
     topoloom("pattern", "ring", "-n", 4, "--bytes", 1000, "-o", "p.npz")
     topoloom("map", "p.npz", "-m", "mesh:2+node:2", "-o", "x.json")
     Path("empty.json").write_text("")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom affinity` places threads on the elements of a ring bus, and on blades."""
+"""`topoloom affinity` places threads on the elements of a ring bus and on blades."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def test_a_model_without_cpu_times_has_no_cpu_column(
 def test_dependent_rounds_take_a_latency_each(
     topoloom: Command,
 ) -> None:
-    """Ten rounds of MPI over HDR take a microsecond and more each."""
+    """Each of ten MPI rounds over HDR takes more than a microsecond."""
     words = ["collective", "allreduce", "-n", 1024, "--bytes", 8, "--model", "hdr"]
     found = topoloom(*words, "--schedule", "recursive-doubling", "--json").json
     found = found["schedules"][0]
@@ -78,7 +78,7 @@ def test_an_order_can_be_used_by_other_verbs(topoloom: Command) -> None:
     assert first == second
 
     made = topoloom(*words, "--placement", "x.json", "--write-pattern", "p.npz")
-    assert made.status == 2  # a placement has its own machine
+    assert made.status == 2  # a placement already names its machine
     made = topoloom(*ALL_TO_ALL, "--placement", "x.json", "--write-pattern", "p.npz")
     assert made.status == 0
     judged = topoloom("judge", "p.npz", "x.json", "--json").json
@@ -274,7 +274,7 @@ def test_the_machine_has_the_name_that_the_user_gave_and_short_times_have_units(
     words = ["bcast", "-n", 2, "--bytes", 8, "-m", "frontier", "--allocate", 2]
     printed = topoloom("collective", *words)
     assert printed.out.startswith("broadcast of 8 B among 2 ranks on frontier\n")
-    assert " 0.08 ns" in printed.out  # over four cards of 25 GB/s
+    assert " 0.08 ns" in printed.out  # over four NICs of 25 GB/s
 
 
 def test_ranks_of_one_node_send_through_memory(topoloom: Command) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom map --mapper tile` and `topoloom grid` handle process grids on nodes."""
+"""`topoloom map --mapper tile` and `topoloom grid` place process grids on nodes."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_fastest_tile_is_found_and_its_placement_takes_the_printed_time(
     assert times == pytest.approx(sorted(times))
     written = placed(*words, "y.json").json
     assert all(written[name] == tiles[0][name] for name in COLLECTIVES.values())
-    # Block order is the tile 1x8, so no placement in tiles is slower.
+    # Block order is the tile 1x8, so the best tile is no slower.
     assert times[0] <= written["block"][COLLECTIVES[collective]]
 
 
@@ -178,7 +178,7 @@ def test_speeds_of_a_grid_come_from_its_machine(
     assert f"  speeds  {speeds}\n" in topoloom(*words).out
     found = topoloom(*words, "--json").json
     assert found["speeds"] == speeds
-    # The same in options: nothing is left to the machine.
+    # Give all speeds as options, so that none comes from the machine.
     latency, outer, inner = (
         word.split(" (")[0].removeprefix("latency ") for word in speeds.split(", ")
     )

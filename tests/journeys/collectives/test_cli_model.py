@@ -115,7 +115,7 @@ def test_channels_between_measured_numbers_are_given_as_a_range(
     assert "channels        8 to 15; pairs in between were not measured" in printed(32)
     assert topoloom(*words, "--json").json["channels_at_most"] == 15
     assert "channels        8 or more; more pairs were not measured" in printed(8)
-    assert "190 ns" in printed(32)  # the spread, in plain numbers
+    assert "190 ns" in printed(32)  # deviation, no exponent
 
 
 def test_one_outlier_makes_no_channel(topoloom: Command) -> None:

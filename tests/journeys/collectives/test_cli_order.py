@@ -11,7 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-#: Two quad-cores, whose processes are 0, 2, 3, 5 and 1, 4, 6, 7.
+#: Socket of each process on two quad-cores.
 SOCKET = [0, 1, 0, 0, 1, 0, 1, 1]
 
 
@@ -56,7 +56,7 @@ def test_times_use_the_named_reading(measured: Command) -> None:
     }
     assert all(one["reading"] == reading for reading, one in found.items())
     assert measured(*words, "--json").json == found["growing"]
-    # Two messages within a group, then four between two groups, on two channels.
+    # Steps: two messages inside a group, then four between two groups on two channels.
     assert found["printed"]["scatter_steps_s"] == pytest.approx([4e-6, 2e-6, 4e-6])
     assert found["growing"]["scatter_steps_s"] == pytest.approx(
         [4e-6, 2e-6 * 4 / 3, 2e-6 * 4 / 3]
@@ -81,7 +81,7 @@ def test_groups_in_groups_are_listed_with_statistics(topoloom: Command) -> None:
         ",".join("0" if a == b else f"{seconds(a, b):.2f}e-6" for b in range(32))
         for a in range(32)
     ]
-    rows[1] = rows[1].replace("10.", "2000.", 1)  # one message that was disturbed
+    rows[1] = rows[1].replace("10.", "2000.", 1)  # one disturbed message
     Path("costs.csv").write_text("\n".join(rows) + "\n")
     printed = topoloom("order", "costs.csv").out
     assert "group 0 " + " ".join(map(str, range(16))) in printed

@@ -47,7 +47,7 @@ def test_a_found_order_is_written_and_is_as_good_as_printed(
 def test_bandwidth_falls_with_contention_and_with_the_levels_climbed(
     topoloom: Command,
 ) -> None:
-    """Figures 4.3 and 4.4 of Kumar 2005, by his model."""
+    """Figures 4.3 and 4.4 of Kumar 2005, computed with his model."""
     tree = f"{TREE},bandwidth=340MB/s,latency=19ns"
     words = ["-m", tree, "--model", "qsnet", "--bytes", "256KiB", "--json"]
     key = "bytes_per_second_on_any_ascent"

@@ -25,13 +25,13 @@ ARGUMENTS = [
 ]
 
 
-#: Long enough for loaded machines.
+#: Large enough for heavily loaded machines.
 TIMEOUT_MS = 600_000
 
 
 @dataclass
 class Opened:
-    """A page, the errors of its console, and its network requests."""
+    """A page with its console errors and network requests."""
 
     page: Page
     complaints: list[str] = field(default_factory=list)
@@ -56,7 +56,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def open_report(browser: Browser, path: Path, **settings: Any) -> Opened:
-    """Open a report from its file and wait until it is drawn."""
+    """Open a report file and wait until it is drawn."""
     settings.setdefault("viewport", {"width": 1200, "height": 900})
     opened = Opened(browser.new_page(**settings))
     page = opened.page

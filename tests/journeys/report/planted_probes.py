@@ -29,13 +29,13 @@ Costs = NDArray[np.float64]
 
 
 def in_groups(hosts: int, groups: int, near: float, far: float) -> Costs:
-    """Cost of pairs of hosts in groups of the same number."""
+    """Return pair costs of hosts in equal groups."""
     group = np.arange(hosts) * groups // hosts
     return np.where(group[:, None] == group, near, far)
 
 
 def on_a_torus(extents: Sequence[int], base: float, hop: float) -> Costs:
-    """Cost of pairs of nodes of a torus, by hops."""
+    """Return pair costs of the nodes of a torus by hops."""
     at = np.indices(extents).reshape(len(extents), -1).T
     apart = np.abs(at[:, None] - at[None])
     hops = np.minimum(apart, np.array(extents) - apart).sum(axis=2)
@@ -44,7 +44,7 @@ def on_a_torus(extents: Sequence[int], base: float, hop: float) -> Costs:
 
 
 def probed(costs: Costs, hosts: Sequence[str]) -> Findings:
-    """Infer a machine from a scan of these costs."""
+    """Infer a machine from a scan with these costs."""
     samples = ProbeSamples(
         [RankPlace(host, str(rank), "Some MPI 1.0") for rank, host in enumerate(hosts)],
         [Order("circle", "echo", [SIZE], 1, f"0 {len(hosts)}")],
@@ -60,7 +60,7 @@ def probed(costs: Costs, hosts: Sequence[str]) -> Findings:
 
 
 def with_sizes(found: Findings) -> Findings:
-    """Add messages of all sizes: two lines, the second from 4096 bytes on."""
+    """Add message times of all sizes: two lines, the second from 4096 bytes on."""
 
     def exchange(kind: str, size: int, window: int, seconds: float) -> Exchange:
         return Exchange(0, "alone", kind, size, window, 0, 1, np.full(5, seconds))
@@ -82,7 +82,7 @@ def with_sizes(found: Findings) -> Findings:
 
 
 def with_pairs_at_once(found: Findings, name: str, channels: int) -> Findings:
-    """Add concurrent pairs, of which this many do not slow each other down."""
+    """Add times of concurrent pairs; up to `channels` pairs run at full speed."""
     pairs = [1, 2, 4, 8]
     seconds = [1e-3 * max(1.0, count / channels) for count in pairs]
     found.curves[name] = make_pair_curve(pairs, seconds, 10**7)
@@ -90,13 +90,13 @@ def with_pairs_at_once(found: Findings, name: str, channels: int) -> Findings:
 
 
 def suspect(found: Findings, kind: str, *hosts: str) -> None:
-    """Make a host or a link 1.5 times slower than its peers."""
+    """Mark a host or a link as 1.5 times slower than its peers."""
     numbers = tuple(found.hosts.index(host) for host in hosts)
     found.suspects.append(Suspect(kind, numbers, "latency", 1.5, 8))
 
 
 def save(found: Findings, path: Path) -> Path:
-    """Write the machine and its samples."""
+    """Write the machine file and its samples."""
     save_findings(path, found, COMMAND)
     return path
 

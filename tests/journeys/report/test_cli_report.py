@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom report`: files that belong on one page, and errors."""
+"""`topoloom report`: placements that share a page, and errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def placed(topoloom: Command) -> None:
-    """Write p.npz, and its placement x.json."""
+    """Write p.npz and its placement x.json."""
     topoloom("pattern", "stencil2d", "--grid", "4x4", "-o", "p.npz")
     topoloom("map", "p.npz", "-m", "torus:4x4x2", "-o", "x.json")
 

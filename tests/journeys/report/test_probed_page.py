@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of a machine that was measured: what it shows, and what is refused."""
+"""The report page of a probed machine: content and refused input."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_lines_are_drawn_with_their_points_and_ends(
     shown = show()
     charts = shown.page.locator("#sizes ~ .fits svg.chart")
     assert charts.count() == 2
-    # Eleven sizes above, and their errors below.
+    # Eleven sizes in the upper chart, and their errors in the lower one.
     assert charts.first.locator("circle").count() == 22
     assert charts.first.locator("rect.series1:not(.band)").count() == 22
     assert charts.first.locator("line.break.series0").count() == 1
@@ -277,7 +277,7 @@ def test_host_names_are_escaped(
     probe = document.index("[probe]")
     named = document[probe:].replace('"n3"', json.dumps(NASTY))
     (tmp_path / "m.toml").write_text(document[:probe] + named)
-    # The machine's own list of hosts can't have such a name.
+    # Host names of the machine file cannot contain markup.
     refused = topoloom("report", "m.toml", "-o", "m.html")
     assert refused.status == 2
     named = document[probe:].replace("between groups of level 1", NASTY)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A report in a real browser draws, reacts to pointer and keys, and fetches nothing."""
+"""In a browser a report draws, responds to pointer and keys, and fetches nothing."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def opened(browser: Any, report: Path) -> Iterator[Opened]:
 
 
 def inked(page: Any, canvas: str) -> int:
-    """Count the pixels of a canvas that are not empty."""
+    """Count the non-empty pixels of a canvas."""
     script = """id => {
       const canvas = document.getElementById(id);
       const {width, height} = canvas;
@@ -96,7 +96,7 @@ def test_links_show_their_load_and_its_senders(opened: Opened) -> None:
     assert text(page, "#scene-read") != caption
     page.click("#hot tbody tr:first-child button")
     assert text(page, "#scene-read") == caption
-    # The marks show where it is: the pointer finds something there, too.
+    # The pointer also finds the link at its marks.
     page.keyboard.press("0")
     box = page.locator("#scene-marks").bounding_box()
     assert box is not None
@@ -122,9 +122,9 @@ def test_another_view_shows_other_links(opened: Opened) -> None:
 @pytest.mark.parametrize(
     ("machine", "mesh", "loaded"),
     [
-        # Rings of 4 along the last axis of a torus: its 16 links each way.
+        # Rings of 4 along the last axis of a torus: 16 links in each direction.
         ("torus:4x4,bandwidth=50GB/s", "tp=4,dp=4", {"+y": 16, "-y": 16}),
-        # In a leaf switch, and the links above it carry nothing of tp.
+        # The group is in a leaf switch, so tp uses no links above it.
         ("tree:4:4,bandwidth=50GB/s:200GB/s", "tp=4,dp=4", {"up": 16, "down": 16}),
     ],
 )
@@ -195,7 +195,7 @@ def test_the_matrix_shows_pairs_and_bytes_at_every_zoom(opened: Opened) -> None:
     close = page.evaluate(label)
     page.keyboard.press("0")
     changed(page, label, close)
-    # A neighbor in the stencil: rank 0 sends to rank 1, both in the launcher's order.
+    # Rank 0 sends to its neighbor rank 1, both in the launcher's order.
     box = page.locator("#matrix-0").bounding_box()
     assert box is not None
     cell = (box["width"] - 52) / 64
@@ -221,7 +221,7 @@ def test_nodes_are_sorted_searched_and_opened(opened: Opened) -> None:
     page.click("#table tbody tr:first-child button")
     assert page.locator("#node-slots .slot").count() == 4
     assert page.locator("#node-slots > div > .group > li > .group").count() == 2
-    # Keys continue at the shown node.
+    # Keyboard focus is on the shown node.
     assert page.evaluate("document.activeElement.id") == "scene-marks"
     assert page.locator("#table tbody tr.chosen").count() == 1
     page.fill("#search", "nowhere")
@@ -259,7 +259,7 @@ def test_print_output_does_not_depend_on_the_theme(browser: Any, report: Path) -
 
 
 def images(pdf: bytes) -> list[bytes]:
-    """Extract the compressed pictures of a PDF."""
+    """Extract the compressed images of a PDF."""
     parts = re.findall(rb"<<([^>]*)>>\s*stream\r?\n(.*?)endstream", pdf, re.DOTALL)
     return [packed for facts, packed in parts if b"/Subtype /Image" in facts]
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A real Slurm on this machine alone: its daemons, with several virtual nodes.
+"""Start a real Slurm on this machine with several virtual nodes.
 
-It needs no network, no systemd and no root, but this machine's name must lead to an
-address: that is where its daemons listen. Or each daemon runs on a host with a network
-of its own. All that it writes is in one directory, and the daemons end with the process
-that started them.
+No network, systemd or root is needed, but the name of this machine must resolve to an
+address, on which the daemons listen. Alternatively each daemon runs on a host with a
+separate network. All files are in one directory. The daemons end with the process that
+started them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from network_hosts import HEAD, NetworkHosts
 PROGRAMS = ("munged", "slurmctld", "slurmd", "salloc", "sbatch", "srun", "scontrol")
 SECONDS = 600
 
-# Beside a loopback interface alone, names are found only where IPv6 is allowed.
+# With only a loopback interface, names resolve only if IPv6 is allowed.
 CONFIGURATION = """\
 ClusterName=virtual
 SlurmctldHost={host}({address})
@@ -65,7 +65,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=5 State=UP
 
 @dataclass(frozen=True)
 class RealSlurm:
-    """A running Slurm; commands with its environment act as a user."""
+    """A running Slurm; its environment selects it for commands of a user."""
 
     home: Path
     environment: Mapping[str, str]
@@ -91,7 +91,7 @@ class RealSlurm:
 
     @contextlib.contextmanager
     def job(self, options: str) -> Iterator[str]:
-        """Hold an allocation, in which nothing runs; yield its number."""
+        """Yield the number of an allocation in which nothing runs."""
         done = self.run("salloc", "--no-shell", *options.split())
         granted = re.search(r"Granted job allocation (\d+)", done.stderr)
         assert granted, done.stderr
@@ -124,7 +124,7 @@ def real_slurm(
             for host, command in _daemons(home, names):
                 log = stack.enter_context((home / "daemons.log").open("a"))
                 daemon = subprocess.Popen(
-                    # They also end if this process is killed.
+                    # Daemons also end if this process is killed.
                     ["setpriv", "--pdeathsig", "TERM", *_on(network, host, command)],
                     env=environment,
                     stdin=subprocess.DEVNULL,
@@ -141,7 +141,7 @@ def real_slurm(
 
 
 def _environment(home: Path) -> dict[str, str]:
-    """Make the environment of a user outside of any job."""
+    """Return the environment of a user outside of any job."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -171,7 +171,7 @@ def _configure(
     }
     if network is None:
         host = platform.node()
-        socket.gethostbyname(host)  # Slurm asks for it again and again, for minutes.
+        socket.gethostbyname(host)  # Slurm would retry the lookup for minutes.
         addresses = dict.fromkeys([host, *names], "127.0.0.1")
     else:
         host, addresses = HEAD, network.addresses
@@ -202,7 +202,7 @@ def _configure(
 
 
 def _daemons(home: Path, names: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """List what to start, and on which host."""
+    """List the daemon commands and their hosts."""
     files = {
         "socket": "munge.socket",
         "key-file": "munge.key",
@@ -211,7 +211,7 @@ def _daemons(home: Path, names: list[str]) -> Iterator[tuple[str, list[str]]]:
         "log-file": "munge.log",
     }
     options = [f"--{option}={home / name}" for option, name in files.items()]
-    # Its directory is not one of the system: that is what --force lets pass.
+    # --force permits a directory outside the system directories.
     yield HEAD, ["munged", "--foreground", "--force", *options]
     yield HEAD, ["slurmctld", "-D", "-c"]
     for name in names:
@@ -219,7 +219,7 @@ def _daemons(home: Path, names: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Choose free ports below the ephemeral range, which others may get."""
+    """Choose free ports below the ephemeral port range."""
     given = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text()
     lowest = int(given.split()[0])
     with contextlib.ExitStack() as stack:
@@ -248,7 +248,7 @@ def _await_nodes(slurm: RealSlurm, count: int) -> None:
 
 
 def _end_jobs(slurm: RealSlurm) -> None:
-    """Cancel all jobs and wait for them: tasks outlive the daemon that started them."""
+    """Cancel all jobs and wait for them, because tasks outlive their daemon."""
     slurm.run("scancel", "--user", getpass.getuser())
     deadline = time.monotonic() + SECONDS
     while slurm.run("squeue", "-h").stdout.strip() and time.monotonic() < deadline:
@@ -265,7 +265,7 @@ def _end(daemon: subprocess.Popen[bytes]) -> None:
 
 
 def _logs(home: Path) -> str:
-    """Collect the last log lines of the daemons for an error message."""
+    """Return the last log lines of the daemons for an error message."""
     return "\n".join(
         f"{log.name}: {line}"
         for log in sorted(home.glob("*.log"))
@@ -274,7 +274,7 @@ def _logs(home: Path) -> str:
 
 
 def crossed_nodes(count: int) -> str:
-    """Describe nodes n1, n2, ... in a line, whose slots 0 and 1 are CPUs 1 and 0."""
+    """Describe nodes n1, n2, ... in a line; slot 0 is CPU 1 and slot 1 is CPU 0."""
     return f"""format = "topoloom-machine"
 version = 1
 [topology]

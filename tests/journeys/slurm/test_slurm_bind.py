@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Under a real Slurm ranks report that they are bound to the CPUs of their slots."""
+"""With a real Slurm, ranks report that they are bound to the CPUs of their slots."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from real_slurm import RealSlurm, crossed_nodes, real_slurm
 from topoloom import load_placement, save_graph
 from topoloom.graphs import ring
 
-#: One worker: the tests share Slurm daemons.
+#: One pytest worker, because the tests share Slurm daemons.
 pytestmark = pytest.mark.xdist_group("slurm_bind")
 
 RANK = """#!/bin/sh
@@ -25,7 +25,7 @@ echo $SLURM_PROCID $SLURMD_NODENAME $(grep Cpus_allowed_list /proc/self/status) 
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[RealSlurm]:
-    """Start a Slurm of two nodes with two cores each that binds no tasks itself."""
+    """Start a Slurm of two nodes with two cores each, without task binding."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", f"{os.environ['PATH']}:/usr/sbin")
         with real_slurm({"n[1-2]": "CPUs=2 Sockets=1 CoresPerSocket=2"}, "") as running:
@@ -56,7 +56,7 @@ def test_srun_starts_ranks_that_are_bound(
     ]
 
 
-#: Stands for a program with Cray MPICH: its rank is where its task id stands in a file.
+#: Stub of a Cray MPICH program: the rank is the position of the task id in a file.
 CRAY_RANK = """#!/bin/sh
 order=$(grep -v '^#' "$MPICH_RANK_REORDER_FILE" | tr ',' ' ')
 set -- $order
@@ -74,7 +74,7 @@ def test_cray_mpich_puts_the_ranks_where_srun_starts_tasks_in_blocks(
     (tmp_path / "rank").write_text(CRAY_RANK)
     (tmp_path / "rank").chmod(0o755)
     save_graph(tmp_path / "ring.npz", ring(4, 1000))
-    # The allocation's order is not Slurm's.
+    # The allocation lists nodes in an order different from Slurm's.
     placing = ["--machine", "m.toml", "--allocation", "n2,n1", *bind]
     mapping = ["--mapper", "random", "--seed", "1", "-o", "x.json"]
     command = ["srun", "--mpi=none", "-n", "4", "./rank"]

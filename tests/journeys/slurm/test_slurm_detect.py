@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Under a real Slurm: detect the machine and the part allocated to the job."""
+"""With a real Slurm, detect the machine and the job's part of it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from topoloom import Error, load_placement, save_graph
 from topoloom.graphs import ring
 from topoloom.machines import load_machine_and_allocation
 
-#: One worker: the tests share Slurm daemons.
+#: One pytest worker, because the tests share Slurm daemons.
 pytestmark = pytest.mark.xdist_group("slurm_detect")
 
 TOPOLOOM = f"""#!/bin/sh
 exec '{sys.executable}' -c 'from topoloom.cli import main; main()' "$@"
 """
-#: Kinds of nodes: sockets x cores; a CPU is a thread or a core.
+#: Node types: sockets x cores; a CPU is a thread or a core.
 NODES = {
     "n[1-4]": "CPUs=4 Sockets=2 CoresPerSocket=2",
     "n[5-6]": "CPUs=8 Sockets=2 CoresPerSocket=2 ThreadsPerCore=2",
@@ -49,7 +49,7 @@ HOSTS = "n[1,3-4,2,5-8]"
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Put ``topoloom`` into a directory on PATH."""
+    """Put a ``topoloom`` command into a directory on PATH."""
     folder = tmp_path_factory.mktemp("programs")
     (folder / "topoloom").write_text(TOPOLOOM)
     (folder / "topoloom").chmod(0o755)
@@ -70,7 +70,7 @@ def slurm(programs: Path) -> Iterator[RealSlurm]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in an empty directory."""
+    """Change to an empty directory."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -89,7 +89,7 @@ def detect(slurm: RealSlurm, options: str, before: str = "") -> Any:
 def slots(
     slurm: RealSlurm, number: str, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, list[int]]:
-    """List the slots of a running job, numbered on each node."""
+    """List the allocated slots of a job on each node."""
     monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
     monkeypatch.setenv("SLURM_JOB_ID", number)
     given = load_machine_and_allocation("detect")
@@ -112,12 +112,12 @@ def test_a_job_detects_its_network_and_its_own_part(
     assert shown["allocated_slots"] == 16
 
 
-#: Speeds of the NICs of this host; long machine texts are shortened.
+#: NIC speeds of this host; long machine texts are shortened.
 SPEEDS = re.compile(r"[0-9.]+ ?[GT]B/s|assumed: .* per node|(?<=11-8)@.*")
 
 
 def without_speeds(machine: str) -> str:
-    """Omit the speeds of the NICs of this host."""
+    """Remove the NIC speeds of this host."""
     return re.sub(r",bandwidth=[^+]*|@[0-9.]+GB/s", "", machine)
 
 
@@ -164,12 +164,12 @@ def test_the_allocation_has_the_order_of_srun(
         ("-w n7 -n3", {"n7": [0, 1, 2]}),
         ("-w n7 -n3 -c2", {"n7": [0, 2, 4]}),
         ("-w n8 -n2", {"n8": [0, 1]}),
-        # Cores keep their sockets next to a larger node: 6 slots per socket.
+        # A larger node does not change sockets: all nodes have 6 slots per socket.
         (
             "-w n[1,7] --exclusive -N2",
             {"n1": [0, 1, 6, 7], "n7": [0, 1, 2, 3, 4, 5]},
         ),
-        # Several components of a job are one allocation.
+        # A heterogeneous job is one allocation.
         ("-w n8 -n1 : -w n[1-2] -N2 -n2", {"n8": [0], "n1": [0], "n2": [0]}),
     ],
 )
@@ -195,7 +195,7 @@ def test_jobs_that_share_a_node_have_different_slots(
 def test_every_task_of_a_job_array_sees_its_own_node(
     slurm: RealSlurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The number of the last task is that of the whole array.
+    # Slurm gives the last task the number of the whole array.
     options = ["--parsable", "--array=1-3", "-n4", "-N1", "-x", "n[5-9]"]
     submitted = slurm.run("sbatch", *options, "-o", "/dev/null", "--wrap", "sleep 60")
     array = submitted.stdout.strip()
@@ -224,7 +224,7 @@ def test_a_node_like_this_one_has_the_caches_of_hwloc(
 ) -> None:
     alone = json.loads(slurm.run("topoloom", "machine", "detect", "--json").stdout)
     shown = detect(slurm, "-w n9 --exclusive", "srun -N1 -n1")
-    # With several nodes a hop has a weight.
+    # A machine of several nodes has a hop weight.
     inside = alone["machine"].partition("+node:")[2]
     assert shown["machine"] == f"tree:1+node:{inside}:16"
     assert (shown["hosts"], shown["allocation"]) == ("n9", "n9")

@@ -23,7 +23,7 @@ from several_hosts import PROGRAMS
 from topoloom import load_placement, save_graph
 from topoloom.graphs import ring
 
-#: One worker: the tests share Slurm daemons.
+#: One pytest worker, because the tests share Slurm daemons.
 pytestmark = pytest.mark.xdist_group("slurm_network")
 
 NODES = ("n1", "n2", "n3")

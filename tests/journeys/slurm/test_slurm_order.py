@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Block order equals the order in which a real srun starts ranks by default."""
+"""Block order is the order in which a real srun starts ranks by default."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from topoloom import Allocation, Machine, load_placement, save_graph
 from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.graphs import ring
 
-#: One worker: the tests share Slurm daemons.
+#: One pytest worker, because the tests share Slurm daemons.
 pytestmark = pytest.mark.xdist_group("slurm_order")
 
 SAY = "echo $SLURM_PROCID $SLURMD_NODENAME"
@@ -25,7 +25,7 @@ CORES = [4, 4, 2, 4]
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[RealSlurm]:
-    """Start a Slurm of four nodes, of which the third has fewer cores."""
+    """Start a Slurm of four nodes; the third has fewer cores."""
     nodes = {
         "n[1-2,4]": "CPUs=4 Sockets=2 CoresPerSocket=2",
         "n3": "CPUs=2 Sockets=1 CoresPerSocket=2",
@@ -37,7 +37,7 @@ def slurm() -> Iterator[RealSlurm]:
 
 
 def hosts(output: str) -> list[str]:
-    """Read the hosts that the ranks report, by rank."""
+    """List the hosts reported by the ranks, in rank order."""
     rows = [line.split() for line in output.splitlines() if line[:1].isdigit()]
     return [host for _, host in sorted(rows, key=lambda row: int(row[0]))]
 

@@ -122,5 +122,5 @@ def test_a_machine_never_adds_latency_to_that_of_the_model(operation: str) -> No
         in_barriers = 4 if name.startswith("k-") else 0  # after each round
         assert 1 - 1e-6 <= waits <= found.rounds * (1 + in_barriers) * (1 + 1e-6)
         if "segment" not in name and name not in ("chain", "two-trees"):
-            # The model charges the latency once for all segments; a machine, once a run.
+            # The model pays the latency once for all segments, a machine once per run.
             assert found.time <= cost_of(call, name).time * (1 + 1e-6), name

@@ -41,7 +41,7 @@ class FakeJob:
         self._slow, self._below = slow, set(uplink)
 
     def measure(self, orders: Sequence[Order]) -> Any:
-        """Return the findings."""
+        """Return the exchanges of these orders."""
         before = len(self.samples.exchanges)
         for order in orders:
             self.samples.orders.append(order)

@@ -87,7 +87,7 @@ class Planted:
         return found * noise
 
     def groups(self) -> set[frozenset[int]]:
-        """Return the set of all hosts, and the groups inside those above `FEW` hosts."""
+        """Return the set of all hosts, and groups inside those above `FEW` hosts."""
         found = {frozenset(range(len(self._paths)))}
         for depth in range(self._paths.shape[1]):
             around = self._paths[:, :depth]
