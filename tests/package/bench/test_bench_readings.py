@@ -13,7 +13,7 @@ SMALL = [case for case in grids.cases() if math.prod(case.grid) < 2000]
 
 
 @pytest.mark.parametrize("case", SMALL, ids=lambda case: case.name)
-def test_tiles_gain_in_counted_pipelines_as_measured(
+def test_counted_pipelines_favor_tiles_as_measured(
     case: grids.GridCase,
 ) -> None:
     order, tiles = grids.pipelined(case)
@@ -26,7 +26,7 @@ def test_tiles_gain_in_counted_pipelines_as_measured(
 
 @pytest.mark.parametrize("order", ["Standard", "FEF", "CAO"])
 @pytest.mark.parametrize("node", scatters.NODES, ids=lambda node: node.name)
-def test_readings_agree_on_the_first_step_and_only_lengthen_others(
+def test_readings_share_the_first_step_time_and_lengthen_later_steps(
     node: scatters.Node, order: str
 ) -> None:
     alone = scatters.steps(node, order, "independent")
@@ -36,7 +36,7 @@ def test_readings_agree_on_the_first_step_and_only_lengthen_others(
         assert all(a >= b for a, b in zip(shared, alone, strict=True))
 
 
-def test_bandwidth_beyond_the_channels_lets_steps_shrink_as_measured() -> None:
+def test_bandwidth_beyond_the_channels_shortens_steps_as_measured() -> None:
     """Measured step times on BlueDrop: 51, 37, 20, 14 and 12 ms."""
     growing = scatters.steps(scatters.BLUEDROP, "FEF")
     assert list(growing) == sorted(growing, reverse=True)

@@ -80,7 +80,7 @@ each_number = pytest.mark.parametrize(("name", "call", "fine"), NUMBERS)
 
 
 @each_integer
-def test_integers_can_have_any_sufficient_type(
+def test_integers_can_have_any_dtype_that_fits(
     name: str, call: Callable[[Any], object], fine: list[int]
 ) -> None:
     call(fine)
@@ -123,7 +123,7 @@ def test_an_invalid_number_is_refused_by_name(
 @pytest.mark.parametrize(
     ("name", "call", "fine"), [one for one in INTEGERS if one[0] not in QUANTITIES]
 )
-def test_indices_do_not_wrap(
+def test_indices_beyond_32_bits_do_not_wrap(
     name: str, call: Callable[[Any], object], fine: list[int]
 ) -> None:
     for wrong in (2**32, 2**32 + 1, -1, -(2**32)):
@@ -147,6 +147,6 @@ def test_numbers_must_be_finite(
             call(odd)
 
 
-def test_weights_below_one_are_not_cut_to_zero() -> None:
+def test_fractional_weights_are_not_truncated_to_zero() -> None:
     with pytest.raises(Error, match=r"bytes\[0\] is 0.25, not an integer; scale"):
         CommGraph.from_edges(2, [0], [1], np.array([0.25]))

@@ -20,7 +20,7 @@ OBJECTIVES = (
 )
 
 
-def problems() -> list[tuple[CommGraph, Allocation]]:
+def make_problems() -> list[tuple[CommGraph, Allocation]]:
     torus = fragmented_allocation(Machine("torus:5x5,bandwidth=1GB/s"), 9, 3, 2)
     tree = Machine("tree:4:4,bandwidth=1GB/s:2GB/s,latency=1us+node:2,bandwidth=1GB/s")
     return [
@@ -31,8 +31,8 @@ def problems() -> list[tuple[CommGraph, Allocation]]:
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_auto_is_never_worse_than_what_it_tries(objective: str) -> None:
-    for graph, allocation in problems():
+def test_auto_is_never_worse_than_the_mappers_it_tries(objective: str) -> None:
+    for graph, allocation in make_problems():
 
         def value(mapper: str, graph: CommGraph, at: Allocation) -> float:
             placement = place(graph, at, mapper, objective=objective).placement
@@ -44,20 +44,20 @@ def test_auto_is_never_worse_than_what_it_tries(objective: str) -> None:
 
 
 def test_congestion_equals_that_of_judge() -> None:
-    for graph, allocation in problems():
+    for graph, allocation in make_problems():
         placement = place(graph, allocation, "mahd+swap+local-opt").placement
         value = objective_value(graph, allocation, placement, objective="congestion")
         assert value == judge(graph, allocation, placement).congestion_max
 
 
 def test_a_mix_is_relative_to_block_placement() -> None:
-    graph, allocation = problems()[0]
+    graph, allocation = make_problems()[0]
     block = place(graph, allocation, "block").placement
     mix = "weighted(hop-bytes=1;congestion=2)"
     assert objective_value(graph, allocation, block, objective=mix) == 3
 
 
-def test_messages_of_different_phases_do_not_meet() -> None:
+def test_messages_of_different_phases_share_no_links() -> None:
     """Two ranks of a node send over its only link, in one phase or in two.
 
     Congestion adds up over the phases, so a common part does not change the
@@ -92,7 +92,7 @@ def test_phases_can_change_the_best_placement() -> None:
     assert value(aware) <= value(blind)
 
 
-def test_a_background_keeps_messages_off_busy_links() -> None:
+def test_background_traffic_keeps_messages_off_busy_links() -> None:
     machine = Machine("mesh:4")
     allocation = Allocation.whole(machine)
     busy = [
@@ -127,7 +127,7 @@ def test_a_background_keeps_messages_off_busy_links() -> None:
         ([0, 4], 3 + 2 + 100 / 5),  # two links
     ],
 )
-def test_time_counts_startup_latency_and_the_port(
+def test_time_includes_startup_latency_and_the_nic_port(
     slots: list[int], seconds: float
 ) -> None:
     machine = Machine(
@@ -167,7 +167,7 @@ def test_impossible_objectives_are_refused(
     assert message in str(caught.value)
 
 
-def test_phases_must_have_the_ranks_of_the_pattern() -> None:
+def test_phases_with_other_ranks_than_the_pattern_are_refused() -> None:
     allocation = Allocation.whole(Machine("torus:4"))
     with pytest.raises(Error, match="a phase has 3 ranks, but the pattern has 4"):
         place(ring(4), allocation, objective="congestion", phases=[ring(3)])

@@ -33,7 +33,7 @@ def test_an_interrupted_exact_search_keeps_its_bound() -> None:
     assert result.optimal == (result.proven == value)
 
 
-def test_the_placement_outlives_the_result() -> None:
+def test_a_placement_outlives_its_search_result() -> None:
     placement = place(ring(9), TORUS, "block").placement
     assert placement.slots.tolist() == list(range(9))
 

@@ -91,20 +91,20 @@ def test_phases_must_add_up_to_the_graph(call: Callable[..., object]) -> None:
     edges: list[Any] = [[0, 1, 2, 0], [1, 2, 3, 1], [5, 6, 7, 8], [1, 2, 1, 1]]
     graph = CommGraph.from_edges(16, *edges)
 
-    def part(*which: int) -> CommGraph:
+    def take_edges(*which: int) -> CommGraph:
         return CommGraph.from_edges(16, *([row[i] for i in which] for row in edges))
 
     for phases in (
         [],
         [graph],
-        [part(0, 1), part(2, 3)],
-        [part(3), part(0), part(1, 2)],
+        [take_edges(0, 1), take_edges(2, 3)],
+        [take_edges(3), take_edges(0), take_edges(1, 2)],
     ):
         call(graph, phases=phases)
     for phases in (
-        [part(0, 1)],
-        [graph, part(2)],
-        [part(0, 1, 2)],
+        [take_edges(0, 1)],
+        [graph, take_edges(2)],
+        [take_edges(0, 1, 2)],
         [graph.symmetric()],
     ):
         with pytest.raises(
@@ -141,7 +141,7 @@ def test_the_value_of_a_shared_placement_is_the_minimized_objective() -> None:
     assert value == judge(graph, ALL, found).hop_bytes
 
 
-def test_ranks_of_steps_must_have_nodes() -> None:
+def test_steps_of_ranks_without_nodes_are_refused() -> None:
     tree = Machine("fattree:4:4")
     step = Step.shift(6, 1)
     for nodes in ([], [0, 1, 2], [0, 1, 2, 3, 4]):
@@ -153,7 +153,7 @@ def test_ranks_of_steps_must_have_nodes() -> None:
                 find_free_order(tree, nodes, [step], on_routes)
 
 
-def binomial_messages(
+def count_binomial_messages(
     extents: list[int], nodes: np.ndarray, axis: int, step: int
 ) -> int:
     """Return the most messages leaving a node if each cell sends `step` cells ahead."""
@@ -179,7 +179,7 @@ def test_the_time_covers_all_messages_of_a_binomial_round(seed: int) -> None:
     longest = 0.0
     for axis, extent in enumerate(extents):
         steps = [2**s for s in range(20) if 2**s < extent]
-        sent = [binomial_messages(extents, nodes, axis, step) for step in steps]
+        sent = [count_binomial_messages(extents, nodes, axis, step) for step in steps]
         inner = grid.inner_rounds[axis]
         assert sent[:inner] == [0] * inner
         assert inner == len(steps) or sent[inner] > 0
@@ -189,7 +189,7 @@ def test_the_time_covers_all_messages_of_a_binomial_round(seed: int) -> None:
     assert longest <= grid.binomial_time("broadcast", links, 1)
 
 
-def test_with_many_channels_messages_take_one_turn() -> None:
+def test_many_channels_send_all_messages_concurrently() -> None:
     grid = NodeMap([2], [0, 1])
     times = [
         grid.binomial_time("gather", GridLinks(latency_s=1, channels=channels), 1)
