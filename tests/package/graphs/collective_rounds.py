@@ -21,7 +21,7 @@ class Ranks:
         self.sizes = sizes  # bytes per piece
         self.sent: dict[tuple[int, int], tuple[int, int]] = {}
 
-    def round(self, sends: Iterable[tuple[int, int, Iterable[int]]]) -> None:
+    def run_round(self, sends: Iterable[tuple[int, int, Iterable[int]]]) -> None:
         """Deliver (source, target, pieces) concurrently and merge contributions."""
         parcels = []
         for source, target, pieces in sends:
@@ -35,9 +35,9 @@ class Ranks:
                 self.held[target].setdefault(piece, set()).update(owners)
 
 
-def cut(total: int, count: int) -> list[int]:
+def split_evenly(amount: int, count: int) -> list[int]:
     """Split a number into parts that differ by at most one."""
-    return [total // count + (i < total % count) for i in range(count)]
+    return [amount // count + (i < amount % count) for i in range(count)]
 
 
 def bcast_binomial(size: int, bytes: int, root: int) -> Ranks:
@@ -49,7 +49,7 @@ def bcast_binomial(size: int, bytes: int, root: int) -> Ranks:
         distance *= 2
     while distance > 1:
         distance //= 2
-        ranks.round(
+        ranks.run_round(
             [
                 ((root + r) % size, (root + r + distance) % size, [0])
                 for r in range(0, size - distance, 2 * distance)
@@ -74,7 +74,7 @@ def bcast_scattered(size: int, bytes: int, root: int, ring: bool) -> Ranks:
             pieces = range(r + distance, min(r + 2 * distance, size))
             if sum(sizes[p] for p in pieces):
                 sends.append(((root + r) % size, (root + r + distance) % size, pieces))
-        ranks.round(sends)
+        ranks.run_round(sends)
     for r in range(size):  # the root sent its pieces away; empty pieces are everywhere
         held = ranks.held[(root + r) % size]
         for p in range(size):
@@ -93,7 +93,7 @@ def ring_allgather(ranks: Ranks, order: list[int]) -> None:
     """Forward pieces from the left to the right neighbor, the own piece first."""
     size = len(order)
     for step in range(size - 1):
-        ranks.round(
+        ranks.run_round(
             [
                 (order[r], order[(r + 1) % size], [(r - step) % size])
                 for r in range(size)
@@ -105,7 +105,7 @@ def doubling_allgather(ranks: Ranks, order: list[int]) -> None:
     """Exchange all pieces with a partner, doubling the distance each round."""
     size, distance = len(order), 1
     while distance < size:
-        ranks.round(
+        ranks.run_round(
             [
                 (
                     order[r],
@@ -122,7 +122,7 @@ def allgather(
     size: int, total: int, collect: Callable[[Ranks, list[int]], None]
 ) -> Ranks:
     """Give each rank its own block, then run `collect`."""
-    ranks = Ranks(size, cut(total, size))
+    ranks = Ranks(size, split_evenly(total, size))
     for r in range(size):
         ranks.held[r] = {r: {r}}
     collect(ranks, list(range(size)))
@@ -134,7 +134,7 @@ def bruck_allgather(ranks: Ranks, order: list[int]) -> None:
     size, distance = len(order), 1
     while distance < size:
         blocks = min(distance, size - distance)
-        ranks.round(
+        ranks.run_round(
             [
                 (r, (r - distance) % size, [(r + i) % size for i in range(blocks)])
                 for r in range(size)
@@ -150,7 +150,7 @@ def gather_binomial(size: int, block: int, root: int) -> Ranks:
         ranks.held[(root + r) % size] = {r: {r}}
     distance = 1
     while distance < size:
-        ranks.round(
+        ranks.run_round(
             [
                 ((root + r) % size, (root + r - distance) % size,
                  list(ranks.held[(root + r) % size]))
@@ -168,7 +168,7 @@ def reduce_binomial(size: int, bytes: int, root: int) -> Ranks:
         ranks.held[r] = {0: {r}}
     distance = 1
     while distance < size:
-        ranks.round(
+        ranks.run_round(
             [
                 ((root + r) % size, (root + r - distance) % size, [0])
                 for r in range(distance, size, 2 * distance)
@@ -178,7 +178,7 @@ def reduce_binomial(size: int, bytes: int, root: int) -> Ranks:
     return ranks
 
 
-class Folded:
+class FoldedRanks:
     """Ranks beyond a power of two send to a partner first, and get the result last."""
 
     def __init__(self, size: int, odd_stays: bool) -> None:
@@ -198,33 +198,33 @@ def allreduce_doubling(size: int, bytes: int) -> Ranks:
     ranks = Ranks(size, [bytes])
     for r in range(size):
         ranks.held[r] = {0: {r}}
-    folded = Folded(size, odd_stays=True)
-    ranks.round([(gone, stays, [0]) for gone, stays in folded.leaving])
+    folded = FoldedRanks(size, odd_stays=True)
+    ranks.run_round([(gone, stays, [0]) for gone, stays in folded.leaving])
     distance = 1
     while distance < folded.power:
-        ranks.round(
+        ranks.run_round(
             [
                 (rank, folded.active[i ^ distance], [0])
                 for i, rank in enumerate(folded.active)
             ]
         )
         distance *= 2
-    ranks.round([(stays, gone, [0]) for gone, stays in folded.leaving])
+    ranks.run_round([(stays, gone, [0]) for gone, stays in folded.leaving])
     return ranks
 
 
-def halved(
+def reduce_scatter_by_halving(
     size: int, bytes: int, odd_stays: bool
-) -> tuple[Ranks, Folded, list[list[int]]]:
+) -> tuple[Ranks, FoldedRanks, list[list[int]]]:
     """Reduce-scatter by halving: send half of the remaining pieces in each round."""
-    folded = Folded(size, odd_stays)
+    folded = FoldedRanks(size, odd_stays)
     power = folded.power
     sizes = [bytes // power] * power
     sizes[-1] += bytes % power
     ranks = Ranks(size, sizes)
     for r in range(size):
         ranks.held[r] = {p: {r} for p in range(power)}
-    ranks.round([(gone, stays, range(power)) for gone, stays in folded.leaving])
+    ranks.run_round([(gone, stays, range(power)) for gone, stays in folded.leaving])
     answers = [list(range(power)) for _ in range(power)]
     distance = 1
     while distance < power:
@@ -235,7 +235,7 @@ def halved(
             away, stay = (low, high) if i & distance else (high, low)
             sends.append((folded.active[i], folded.active[i ^ distance], away))
             kept.append(stay)
-        ranks.round(sends)
+        ranks.run_round(sends)
         answers = kept
         distance *= 2
     return ranks, folded, answers
@@ -243,10 +243,10 @@ def halved(
 
 def allreduce_rabenseifner(size: int, bytes: int) -> Ranks:
     """Reduce-scatter by halving, then all-gather with the same partners in reverse."""
-    ranks, folded, done = halved(size, bytes, odd_stays=True)
+    ranks, folded, done = reduce_scatter_by_halving(size, bytes, odd_stays=True)
     distance = folded.power // 2
     while distance >= 1:
-        ranks.round(
+        ranks.run_round(
             [
                 (folded.active[i], folded.active[i ^ distance], done[i])
                 for i in range(folded.power)
@@ -254,23 +254,25 @@ def allreduce_rabenseifner(size: int, bytes: int) -> Ranks:
         )
         done = [done[i] + done[i ^ distance] for i in range(folded.power)]
         distance //= 2
-    ranks.round([(stays, gone, range(folded.power)) for gone, stays in folded.leaving])
+    ranks.run_round(
+        [(stays, gone, range(folded.power)) for gone, stays in folded.leaving]
+    )
     return ranks
 
 
 def reduce_rabenseifner(size: int, bytes: int, root: int) -> Ranks:
     """Reduce-scatter by halving, then gather the pieces at the root, bit by bit."""
-    ranks, folded, done = halved(size, bytes, odd_stays=False)
+    ranks, folded, done = reduce_scatter_by_halving(size, bytes, odd_stays=False)
     active = list(folded.active)
     if root not in active:  # a folded root replaces the first active rank
-        ranks.round([(active[0], root, done[0])])
+        ranks.run_round([(active[0], root, done[0])])
         active[0] = root
     target = active.index(root)
     alive = set(range(folded.power))
     distance = folded.power // 2
     while distance >= 1:
         givers = [i for i in alive if (i & distance) != (target & distance)]
-        ranks.round([(active[i], active[i ^ distance], done[i]) for i in givers])
+        ranks.run_round([(active[i], active[i ^ distance], done[i]) for i in givers])
         for i in givers:
             done[i ^ distance] = done[i ^ distance] + done[i]
             alive.remove(i)
@@ -280,11 +282,11 @@ def reduce_rabenseifner(size: int, bytes: int, root: int) -> Ranks:
 
 def reduce_scatter_halving(size: int, total: int) -> Ranks:
     """Reduce a range of blocks; send the half that belongs to the partner."""
-    folded = Folded(size, odd_stays=True)
-    ranks = Ranks(size, cut(total, size))
+    folded = FoldedRanks(size, odd_stays=True)
+    ranks = Ranks(size, split_evenly(total, size))
     for r in range(size):
         ranks.held[r] = {p: {r} for p in range(size)}
-    ranks.round([(gone, stays, range(size)) for gone, stays in folded.leaving])
+    ranks.run_round([(gone, stays, range(size)) for gone, stays in folded.leaving])
     partner = {stays: gone for gone, stays in folded.leaving}
     blocks = [[r] if r not in partner else [partner[r], r] for r in folded.active]
     span = [(0, folded.power)] * folded.power
@@ -298,9 +300,9 @@ def reduce_scatter_halving(size: int, total: int) -> Ranks:
             pieces = [p for j in range(*away) for p in blocks[j]]
             sends.append((folded.active[i], folded.active[i ^ distance], pieces))
             span[i] = (middle, high) if i & distance else (low, middle)
-        ranks.round(sends)
+        ranks.run_round(sends)
         distance //= 2
-    ranks.round([(stays, gone, [gone]) for gone, stays in folded.leaving])
+    ranks.run_round([(stays, gone, [gone]) for gone, stays in folded.leaving])
     return ranks
 
 
@@ -312,7 +314,7 @@ def scan_doubling(size: int, bytes: int) -> Ranks:
     distance = 1
     while distance < size:
         pairs = [(r, r ^ distance) for r in range(size) if r ^ distance < size]
-        ranks.round([(a, b, [0]) for a, b in pairs])
+        ranks.run_round([(a, b, [0]) for a, b in pairs])
         distance *= 2
     return ranks
 
@@ -330,6 +332,6 @@ def alltoall_bruck(size: int, block: int) -> Ranks:
             if (t - s) % size & distance:
                 parcels[rank].append(s * size + t)
                 at[s, t] = (rank + distance) % size
-        ranks.round([(r, (r + distance) % size, p) for r, p in parcels.items()])
+        ranks.run_round([(r, (r + distance) % size, p) for r, p in parcels.items()])
         distance *= 2
     return ranks

@@ -28,7 +28,7 @@ def order_mesh(machine: str, mesh: str, traffic: str) -> MeshOrders:
     return order_axes(allocation, axes, parse_traffic(traffic, axes))
 
 
-def test_a_mesh_keeps_its_order() -> None:
+def test_a_parsed_mesh_keeps_the_order_of_axes() -> None:
     assert list(parse_mesh("pp=4, tp=8,x=3").items()) == [
         ("pp", 4),
         ("tp", 8),
@@ -90,7 +90,7 @@ def test_a_mesh_that_does_not_fit_is_refused_with_one_that_does() -> None:
         order_mesh("torus:4x5", "tp=2,dp=16", "tp=1")
 
 
-def test_ranks_are_numbered_as_megatron_numbers_them() -> None:
+def test_ranks_are_numbered_like_megatron_ranks() -> None:
     assert rank_order(parse_mesh("x=1,pp=1,dp=1,cp=1,tp=1")) == [
         "tp",
         "cp",
@@ -104,7 +104,7 @@ def test_ranks_are_numbered_as_megatron_numbers_them() -> None:
     assert pairs == [[0, 1], [1, 0], [2, 3], [3, 2], [4, 5], [5, 4]]
 
 
-def test_devices_have_the_shape_of_the_mesh() -> None:
+def test_the_device_array_has_the_shape_of_the_mesh() -> None:
     # Slots are reversed, so that device numbers differ from slot numbers.
     machine = Machine("torus:2x2x2")
     allocation = Allocation(machine, list(range(8))[::-1])
@@ -131,7 +131,7 @@ def test_a_nested_order_equals_its_definition() -> None:
     assert tp_of_device.tolist() == np.repeat(np.arange(4), 4).tolist()
 
 
-def test_seconds_are_those_of_the_objective_time() -> None:
+def test_printed_seconds_equal_the_time_objective() -> None:
     orders = order_mesh(
         "tpu-v4-cube", "tp=4,ep=4,dp=4", "tp=1GB,ep=2GB,dp=halving:1GB,dp+ep=1GB"
     )
@@ -149,7 +149,7 @@ def test_seconds_are_those_of_the_objective_time() -> None:
         assert sum(order.seconds) == pytest.approx(order.total)
 
 
-def test_groups_of_sixteen_leave_eight_of_seventy_two_idle() -> None:
+def test_groups_of_16_leave_8_gpus_of_a_72_gpu_domain_idle() -> None:
     orders = order_mesh("nvl72-row", "tp=16,dp=32", "tp=16GB,dp=1GB")
     domains = orders.best.slots.reshape(32, 16) // 72
     assert (domains == domains[:, :1]).all()
@@ -165,7 +165,7 @@ def test_an_axis_larger_than_a_torus_axis_is_split() -> None:
     assert orders.best.total < orders.nested.total
 
 
-def test_no_traffic_takes_no_time() -> None:
+def test_a_mesh_without_traffic_takes_no_time() -> None:
     orders = order_mesh("torus:4", "tp=1,dp=4", "tp=1GB")
     assert orders.best.total == 0
     assert mesh_graph(orders.mesh, orders.traffic)[0].edge_count == 0

@@ -12,7 +12,7 @@ from topoloom import graphs, placements, schedules, tasks
 from topoloom.tasks.collectives.tiles import COLLECTIVES
 
 
-def test_rows_and_tiles_give_the_published_values() -> None:
+def test_row_order_and_tiles_have_the_published_link_counts() -> None:
     rows = schedules.NodeMap([4, 4], [i // 4 for i in range(16)])
     assert rows.leaving == [[4, 4, 4, 0], [0, 0, 0, 0]]
     tiles = schedules.NodeMap(
@@ -65,7 +65,7 @@ def test_no_tile_is_faster_than_the_first_one(
             assert one.traffic.external_links == surface
 
 
-def test_times_add_up_and_more_channels_take_no_longer() -> None:
+def test_step_times_add_up_and_more_channels_never_slow_down() -> None:
     node_map = schedules.NodeMap([8], list(range(8)))
     links = schedules.GridLinks(latency_s=1e-6, outer_s_per_byte=1e-9)
     assert node_map.binomial_time("broadcast", links, 1000) == pytest.approx(3 * 2e-6)
@@ -85,7 +85,7 @@ def test_times_add_up_and_more_channels_take_no_longer() -> None:
         wide.binomial_time("scan", links, 1)
 
 
-def test_auto_is_no_worse_than_tile_if_nodes_hold_no_boxes() -> None:
+def test_auto_is_no_worse_than_tile_if_no_tile_fits() -> None:
     graph = graphs.stencil([13, 21], points=5, periodic=False, bytes=100)
     machine = topoloom.load_machine("tree:39+node:7")
     allocation = topoloom.Allocation.whole(machine)

@@ -63,7 +63,7 @@ def test_columns_of_48_ranks_use_a_link_only_if_split_over_two_chips() -> None:
     assert broken.dilation_average == pytest.approx(2 / 47)
 
 
-def test_trends_of_the_paper_are_reproduced() -> None:
+def test_published_trends_are_reproduced() -> None:
     nodes = list(range(47))
     column, row = (
         {
@@ -112,7 +112,7 @@ def test_phases_are_columns_rows_and_orthogonalization_and_add_up() -> None:
     assert np.array_equal(edge_rows(graph), edge_rows(add_phases(phases)))
 
 
-def test_threads_give_fewer_rows_of_larger_pieces() -> None:
+def test_threads_reduce_the_number_of_rows_and_enlarge_messages() -> None:
     request = Request(ranks=0, bytes=1000, rows=95, threads=6)
     columns = make_phases("triangular", request)[0]
     assert columns.rank_count == 39 * 40 // 2
@@ -121,7 +121,7 @@ def test_threads_give_fewer_rows_of_larger_pieces() -> None:
 
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("order", ["dm", "cm", "bdm", "bcm"])
-def test_levels_add_up_and_take_at_least_as_long_as_all_at_once(
+def test_times_of_levels_add_up_to_at_least_the_concurrent_time(
     order: str, group: str
 ) -> None:
     levels = triangular_levels(23, order, group, 100)

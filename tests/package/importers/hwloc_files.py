@@ -17,7 +17,7 @@ VIRTUAL = (Path(__file__).parent / "data/virtual_machine.xml").read_text()
 
 
 @dataclass
-class Fake:
+class UniformTopology:
     """A uniform hwloc topology: object kinds and counts, from the top."""
 
     levels: list[tuple[str, int]]
@@ -27,18 +27,18 @@ class Fake:
     lines: list[str] = field(default_factory=list)
     next_pu: int = 0
 
-    def xml(self) -> str:
+    def format_xml(self) -> str:
         """Return the topology as XML."""
         self.lines, self.next_pu = ['<topology version="2.0">'], 0
-        self._object("Machine", self.levels)
+        self._add_object("Machine", self.levels)
         return HEAD + "\n".join([*self.lines, "</topology>"])
 
-    def _object(self, kind: str, below: list[tuple[str, int]]) -> None:
+    def _add_object(self, kind: str, below: list[tuple[str, int]]) -> None:
         first, place = self.next_pu, len(self.lines)
         self.lines.append("")
         if kind == "Core":
             for _ in range(self.pus):
-                cpuset = words(1 << self.next_pu)
+                cpuset = format_mask(1 << self.next_pu)
                 self.lines.append(
                     f'<object type="PU" os_index="{self.next_pu}" cpuset="{cpuset}"/>'
                 )
@@ -46,15 +46,15 @@ class Fake:
         elif below:
             (inner, count), *rest = below
             for _ in range(count):
-                self._object(inner, rest)
-        cpuset = words((1 << self.next_pu) - (1 << first))
+                self._add_object(inner, rest)
+        cpuset = format_mask((1 << self.next_pu) - (1 << first))
         self.lines[place] = f'<object type="{kind}" cpuset="{cpuset}">'
         if kind == self.memory:
             self.lines[place] += f'<object type="NUMANode" cpuset="{cpuset}"/>'
         self.lines.append("</object>")
 
 
-def words(mask: int) -> str:
+def format_mask(mask: int) -> str:
     """Format a mask as hwloc does: 32-bit words; some zero words are empty."""
     parts = []
     while mask or not parts:
@@ -63,7 +63,7 @@ def words(mask: int) -> str:
     return ",".join(reversed(parts)) or "0x0"
 
 
-def pci(*names: tuple[str, int], address: str = "17:00.0") -> str:
+def format_pci_device(*names: tuple[str, int], address: str = "17:00.0") -> str:
     """Format a PCI device below two bridges, with its operating-system names."""
     parts = "".join(
         f'<object type="OSDev" name="{name}" osdev_type="{kind}"/>'
@@ -74,10 +74,12 @@ def pci(*names: tuple[str, int], address: str = "17:00.0") -> str:
     return f"{bridge}{bridge}{device}{parts}</object></object></object>"
 
 
-def two_packages(first: str, second: str, outside: str = "", version: str = "2") -> str:
+def format_two_packages(
+    first_devices: str, second_devices: str, other_devices: str = "", version: str = "2"
+) -> str:
     """Format two packages of two cores with two threads each, and their devices."""
     lines = []
-    for package, devices in enumerate((first, second)):
+    for package, devices in enumerate((first_devices, second_devices)):
         mask = 0x33 << 2 * package
         lines.append(f'<object type="Package" cpuset="{mask:#x}">')
         lines.append(
@@ -93,7 +95,7 @@ def two_packages(first: str, second: str, outside: str = "", version: str = "2")
     body = "".join(lines)
     return (
         f'{HEAD}<topology version="{version}.0"><object type="Machine" cpuset="0xff">'
-        f"{body}{outside}</object></topology>"
+        f"{body}{other_devices}</object></topology>"
     )
 
 
@@ -107,8 +109,8 @@ LEVELS = st.tuples(
 
 
 @st.composite
-def fakes(draw: st.DrawFn) -> Fake:
+def draw_topology(draw: st.DrawFn) -> UniformTopology:
     kinds = draw(LEVELS)
     levels = [(kind, draw(st.integers(1, 3))) for kind in kinds]
     memory = draw(st.sampled_from(["", "Machine", *kinds[:-1]]))
-    return Fake(levels, memory, draw(st.integers(1, 2)))
+    return UniformTopology(levels, memory, draw(st.integers(1, 2)))

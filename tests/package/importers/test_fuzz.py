@@ -18,7 +18,7 @@ FOUND = [
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_the_seeds_of_the_fuzzer_are_read_correctly(name: str) -> None:
+def test_fuzzer_seeds_are_read_correctly(name: str) -> None:
     assert [feed(name, seed) for seed in TARGETS[name].seeds] == [""] * len(
         TARGETS[name].seeds
     )
@@ -35,5 +35,5 @@ def test_no_text_crashes_or_stalls_a_reader(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "text"), FOUND)
-def test_inputs_that_once_failed_are_refused(name: str, text: str) -> None:
+def test_inputs_of_fixed_bugs_are_refused(name: str, text: str) -> None:
     assert feed(name, text)

@@ -23,7 +23,7 @@ def read_ring(text: str) -> MachineDescription:
 
 
 @pytest.fixture(autouse=True)
-def ring_files(monkeypatch: pytest.MonkeyPatch) -> None:
+def ring_importer(monkeypatch: pytest.MonkeyPatch) -> None:
     ring = SimpleNamespace(
         name="ring",
         recognizes=lambda head: head.startswith("ring "),
@@ -60,7 +60,7 @@ def test_a_file_is_read_by_the_importer_that_recognizes_it(tmp_path: Path) -> No
         ("ring\0", "net.txt: not a text file"),
     ],
 )
-def test_errors_name_the_file(text: str, message: str, tmp_path: Path) -> None:
+def test_import_errors_name_the_file(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(Error, match=message):
         load_machine(write_file(tmp_path, text))
 
@@ -85,7 +85,7 @@ def test_a_directory_is_no_machine(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["torus:2x2", "graph:200:" + "0-1," * 9000 + "0-2"])
-def test_short_texts_are_no_files(text: str) -> None:
+def test_machine_texts_are_no_files(text: str) -> None:
     assert describe_machine(text) == MachineDescription(text)
 
 

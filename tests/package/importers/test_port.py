@@ -20,7 +20,7 @@ DOMAINS = [Container("NUMANode", 0x03 << shift) for shift in (0, 2, 4, 6)]
 CACHES = [Container("L2Cache", core) for core in CORES]
 
 
-def nic(cpus: int, name: str = "mlx5_0") -> NearDevice:
+def make_nic(cpus: int, name: str = "mlx5_0") -> NearDevice:
     return NearDevice(name, "nic", cpus)
 
 
@@ -28,13 +28,13 @@ def nic(cpus: int, name: str = "mlx5_0") -> NearDevice:
     ("devices", "port"),
     [
         ([], ""),
-        ([nic(0x0F)], ",port=0:8"),
-        ([nic(0xF0)], ",port=8:0"),
-        ([nic(0x0F), nic(0xF0, "mlx5_1")], ""),
+        ([make_nic(0x0F)], ",port=0:8"),
+        ([make_nic(0xF0)], ",port=8:0"),
+        ([make_nic(0x0F), make_nic(0xF0, "mlx5_1")], ""),
         # A GPU is no NIC; an interface without locality adds no cost.
         ([NearDevice("cuda0", "gpu", 0x0F)], ""),
-        ([nic(0xF0), nic(0xFF, "eth0")], ",port=8:0"),
-        ([nic(0xFF, "eth0")], ""),
+        ([make_nic(0xF0), make_nic(0xFF, "eth0")], ",port=8:0"),
+        ([make_nic(0xFF, "eth0")], ""),
     ],
 )
 def test_cores_far_from_all_interfaces_pay_a_port_cost(
@@ -46,7 +46,7 @@ def test_cores_far_from_all_interfaces_pay_a_port_cost(
 
 
 def test_an_interface_is_as_far_as_the_largest_object_not_shared_with_it() -> None:
-    inside = NodeCores(CORES, [*CACHES, *DOMAINS, *PACKAGES], [nic(0x0C)])
+    inside = NodeCores(CORES, [*CACHES, *DOMAINS, *PACKAGES], [make_nic(0x0C)])
     assert format_levels(inside) == "+node:2:2:2,distance=4:8:16,port=4:0:8:8"
     some = format_levels(inside.restrict_to(0x77))
     assert some == "+node:3:2,distance=8:16,port=4:4:0:8:8:8"

@@ -27,7 +27,7 @@ PLATFORM = """<?xml version='1.0'?>
 Routes = list[tuple[int, int, list[str]]]
 
 
-def simgrid_routes(folder: Path, kind: str, shape: str, nodes: int) -> Routes:
+def list_simgrid_routes(folder: Path, kind: str, shape: str, nodes: int) -> Routes:
     platform = folder / "platform.xml"
     platform.write_text(PLATFORM.format(kind=kind, shape=shape, last=nodes - 1))
     done = subprocess.run(
@@ -41,7 +41,7 @@ def simgrid_routes(folder: Path, kind: str, shape: str, nodes: int) -> Routes:
     return routes
 
 
-def check_same(machine: Machine, routes: Routes) -> None:
+def check_routes(machine: Machine, routes: Routes) -> None:
     """Check that each SimGrid link corresponds to one of our links on all routes."""
     ours_of: dict[str, int] = {}
     for a, b, theirs in routes:
@@ -93,8 +93,10 @@ def check_same(machine: Machine, routes: Routes) -> None:
         ("DRAGONFLY", "6,1;1,1;6,1;1", "dragonfly:6x1x6,arrangement=direct"),
     ],
 )
-def test_networks_route_as_simgrid(
+def test_routes_of_networks_equal_simgrid_routes(
     tmp_path: Path, kind: str, shape: str, text: str
 ) -> None:
     machine = Machine(text)
-    check_same(machine, simgrid_routes(tmp_path, kind, shape, machine.node_count))
+    check_routes(
+        machine, list_simgrid_routes(tmp_path, kind, shape, machine.node_count)
+    )

@@ -52,7 +52,7 @@ WORLD = Step("allreduce", (0, 1, 2), 1, 1)
 
 
 @st.composite
-def jobs(draw: st.DrawFn) -> Job:
+def draw_job(draw: st.DrawFn) -> Job:
     sizes = draw(st.sampled_from([(2, 2, 2), (2, 3, 2), (3, 2, 1), (1, 4, 2)]))
     wide = [axis for axis, size in enumerate(sizes) if size > 1]
     steps = []
@@ -69,29 +69,29 @@ def jobs(draw: st.DrawFn) -> Job:
     return Job(sizes, (WORLD, *steps))
 
 
-def rows_of(path: Path) -> list[list[int]]:
+def import_edges(path: Path) -> list[list[int]]:
     return edge_rows(import_pattern(path).graph).tolist()
 
 
-@given(jobs())
+@given(draw_job())
 @settings(max_examples=15)
 def test_one_job_gives_one_graph_through_every_importer(job: Job) -> None:
-    expected = np.stack(job.messages(), axis=1).tolist()
+    expected = np.stack(job.compute_messages(), axis=1).tolist()
     for name, write in WRITERS.items():
         with tempfile.TemporaryDirectory() as folder:
             write(job, Path(folder))
             files = list(Path(folder).iterdir())
             at = files[0] if len(files) == 1 else Path(folder)
-            assert rows_of(at) == expected, name
+            assert import_edges(at) == expected, name
 
 
-@given(jobs())
+@given(draw_job())
 def test_the_mesh_is_found_from_the_groups(job: Job) -> None:
     with tempfile.TemporaryDirectory() as folder:
         write_hlo(job, Path(folder), "iota")
         profile = read_trace(folder).profile
     found = infer_mesh(profile)
-    assert np.prod(list(found.mesh.values())) == job.ranks
+    assert np.prod(list(found.mesh.values())) == job.rank_count
     # Each axis of the job is an axis of the mesh, or merged with a neighbor that all
     # its operations include.
     cuts = np.cumprod([1, *found.mesh.values()]).tolist()
@@ -99,7 +99,9 @@ def test_the_mesh_is_found_from_the_groups(job: Job) -> None:
     for step in job.steps:
         if step.operation not in ("send", "alltoall"):
             in_all = step.operation in ("allreduce", "reduce_scatter")
-            size = step.count * 4 * (len(job.groups(step.axes)[0]) if in_all else 1)
+            size = (
+                step.count * 4 * (len(job.list_groups(step.axes)[0]) if in_all else 1)
+            )
             assert any(
                 one.name == step.operation and one.bytes == size
                 for one in found.operations
@@ -129,7 +131,7 @@ def test_a_mesh_whose_axes_are_all_used_is_found_completely(tmp_path: Path) -> N
     assert sent["axis3"] == 3 * 32 * 4 * 2
 
 
-def uneven(groups: Sequence[tuple[int, ...]], ranks: int) -> Profile:
+def record_uneven_exchange(groups: Sequence[tuple[int, ...]], ranks: int) -> Profile:
     """Exchange different bytes between pairs of each group; one pair is empty."""
     trace = Trace(ranks)
     for members in groups:
@@ -141,7 +143,7 @@ def uneven(groups: Sequence[tuple[int, ...]], ranks: int) -> Profile:
 
 def test_uneven_exchanges_are_along_the_axis_of_their_groups() -> None:
     groups = [(0, 2, 4, 6), (1, 3, 5, 7), (8, 10, 12, 14), (9, 11, 13, 15)]
-    profile = uneven(groups, 16)
+    profile = record_uneven_exchange(groups, 16)
     found = infer_mesh(profile)
     sent = np.bincount(profile.traffic[:, 2], profile.traffic[:, 4])
     assert found.mesh == {"axis1": 2, "axis2": 4, "axis3": 2}

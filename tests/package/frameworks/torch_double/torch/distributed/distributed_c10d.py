@@ -70,13 +70,19 @@ def broadcast(tensor, src, group=None):
     torch.ops.c10d.broadcast_.default([tensor], group, root, 0)
 
 
-def all_gather_into_tensor(whole, part, group=None):
-    torch.ops.c10d._allgather_base_.default(whole, part, group or _groups[0])
+def all_gather_into_tensor(output_tensor, input_tensor, group=None):
+    torch.ops.c10d._allgather_base_.default(
+        output_tensor, input_tensor, group or _groups[0]
+    )
 
 
-def all_to_all_single(taken, given, come=(), go=(), group=None):
+def all_to_all_single(
+    output_tensor, input_tensor, output_split_sizes=(), input_split_sizes=(), group=None
+):
     group = group or _groups[0]
-    torch.ops.c10d.alltoall_base_.default(taken, given, group, come, go)
+    torch.ops.c10d.alltoall_base_.default(
+        output_tensor, input_tensor, group, output_split_sizes, input_split_sizes
+    )
 
 
 def send(tensor, dst, group=None):
