@@ -138,7 +138,7 @@ def replace_once(text: str, old: str, new: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "message"),
     [
         # Only one end lists the cable.
         (
@@ -205,9 +205,9 @@ def replace_once(text: str, old: str, new: str) -> str:
     ],
 )
 def test_contradictory_files_are_refused_with_line_and_cause(
-    text: str, what: str, tmp_path: Path
+    text: str, message: str, tmp_path: Path
 ) -> None:
-    assert re.match(what, find_complaint(tmp_path, text))
+    assert re.match(message, find_complaint(tmp_path, text))
 
 
 @pytest.mark.parametrize(

@@ -214,9 +214,9 @@ paths = st.lists(st.tuples(*[st.sampled_from("ab")] * 3), min_size=1, max_size=1
 
 @given(paths)
 def test_hops_follow_the_nearest_common_switch(
-    drawn: list[tuple[str, ...]],
+    switch_paths: list[tuple[str, ...]],
 ) -> None:
-    path_of = {f"h{i}": path for i, path in enumerate(drawn)}
+    path_of = {f"h{i}": path for i, path in enumerate(switch_paths)}
     # Each instance is on a separate host, so the host is no switch.
     listed = [(name, " ".join((*path, name))) for name, path in path_of.items()]
     described = read_google_instances(format_google(*listed, nested=False))

@@ -124,7 +124,7 @@ def remove_from_capture(start: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "message"),
     [
         ("", "line 1: no Switch, Ca or Rt line"),
         ("# only comments\n", "line 1: no Switch, Ca or Rt line"),
@@ -174,8 +174,8 @@ def remove_from_capture(start: str) -> str:
         ('Switch\t36 "S-0002c90200415670"\t# "s"', "line 1: no adapter"),
     ],
 )
-def test_a_wrong_dump_is_refused_by_line(text: str, complaint: str) -> None:
-    with pytest.raises(Error, match=f"^{complaint}"):
+def test_a_wrong_dump_is_refused_by_line(text: str, message: str) -> None:
+    with pytest.raises(Error, match=f"^{message}"):
         read_ibnetdiscover(text)
 
 

@@ -93,7 +93,7 @@ def test_an_allocation_is_not_read_as_groups() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "message"),
     [
         ("", "line 1: there is no line"),
         ("n1 x1000c9s0b0n0\n", "line 1: expected a host and its location"),
@@ -112,6 +112,6 @@ def test_an_allocation_is_not_read_as_groups() -> None:
         ),
     ],
 )
-def test_invalid_slingshot_lines_are_refused(text: str, complaint: str) -> None:
-    with pytest.raises(Error, match=f"^{complaint}"):
+def test_invalid_slingshot_lines_are_refused(text: str, message: str) -> None:
+    with pytest.raises(Error, match=f"^{message}"):
         read_slingshot(text)

@@ -153,7 +153,7 @@ LEAVES = ("SwitchName=s0 Nodes=a[0-1]", "SwitchName=s1 Nodes=a[2-3]")
 
 
 @pytest.mark.parametrize(
-    ("more", "complaint"),
+    ("lines", "message"),
     [
         (["SwitchName=s0 Nodes=b"], "line 3: switch s0 is listed twice, first on .* 1"),
         (["SwitchName=s2 Nodes=a1"], r"line 3: node a1 .* under s0 \(line 1\)"),
@@ -189,9 +189,9 @@ LEAVES = ("SwitchName=s0 Nodes=a[0-1]", "SwitchName=s1 Nodes=a[2-3]")
         (["SwitchName=r Level=1 Nodes=a[0-2] Switches=s[0-1]"], "line 3: node a3 is"),
     ],
 )
-def test_a_wrong_tree_is_refused_by_line(more: list[str], complaint: str) -> None:
-    with pytest.raises(Error, match=f"^{complaint}"):
-        read_slurm_conf("\n".join([*LEAVES, *more]))
+def test_a_wrong_tree_is_refused_by_line(lines: list[str], message: str) -> None:
+    with pytest.raises(Error, match=f"^{message}"):
+        read_slurm_conf("\n".join([*LEAVES, *lines]))
 
 
 def test_a_cycle_of_switches_is_refused() -> None:
@@ -206,7 +206,7 @@ def test_two_rings_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "message"),
     [
         ("", "line 1: expected one YAML document, found 0"),
         ("- topology: a\n---\n- topology: b", "line 1: expected one YAML document"),
@@ -241,13 +241,13 @@ def test_two_rings_are_refused() -> None:
         ),
     ],
 )
-def test_wrong_yaml_is_refused_by_line(text: str, complaint: str) -> None:
-    with pytest.raises(Error, match=f"^({complaint})"):
+def test_wrong_yaml_is_refused_by_line(text: str, message: str) -> None:
+    with pytest.raises(Error, match=f"^({message})"):
         read_slurm_yaml(text)
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "message"),
     [
         ("", "line 1: there is no line"),
         ("n1 s0.n1\nn2", "line 2: expected a host and its SLURM_TOPOLOGY_ADDR"),
@@ -259,8 +259,8 @@ def test_wrong_yaml_is_refused_by_line(text: str, complaint: str) -> None:
         (f"n1 {'.'.join(map(str, range(70)))}.n1", "line 1: over 64 switches"),
     ],
 )
-def test_wrong_addresses_are_refused_by_line(text: str, complaint: str) -> None:
-    with pytest.raises(Error, match=f"^{complaint}"):
+def test_wrong_addresses_are_refused_by_line(text: str, message: str) -> None:
+    with pytest.raises(Error, match=f"^{message}"):
         read_slurm_address(text)
 
 

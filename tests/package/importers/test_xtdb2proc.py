@@ -140,7 +140,7 @@ def test_every_node_is_at_its_coordinates_despite_gaps(
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "message"),
     [
         ("", "line 1: no compute node"),
         (
@@ -184,8 +184,6 @@ def test_every_node_is_at_its_coordinates_despite_gaps(
         ),
     ],
 )
-def test_invalid_xtdb2proc_tables_are_refused_by_line(
-    text: str, complaint: str
-) -> None:
-    with pytest.raises(Error, match=f"^{complaint}"):
+def test_invalid_xtdb2proc_tables_are_refused_by_line(text: str, message: str) -> None:
+    with pytest.raises(Error, match=f"^{message}"):
         read_xtdb2proc(text)

@@ -71,7 +71,7 @@ def test_the_order_of_rows_does_not_matter(
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "message"),
     [
         ("", "line 1: no compute node"),
         (HEAD + "12 0xd c0-0c0s3n0 compute", "line 2: NID 12 is not 0xd, which is 13"),
@@ -101,7 +101,7 @@ def test_the_order_of_rows_does_not_matter(
     ],
 )
 def test_invalid_xtprocadmin_listings_are_refused_by_line(
-    text: str, complaint: str
+    text: str, message: str
 ) -> None:
-    with pytest.raises(Error, match=f"^{complaint}"):
+    with pytest.raises(Error, match=f"^{message}"):
         read_xtprocadmin(text)
