@@ -47,7 +47,7 @@ SLOWEST = {
 }
 
 
-def numbers(text: str) -> np.ndarray:
+def parse_numbers(text: str) -> np.ndarray:
     return np.array([float(word) for word in text.split()])
 
 
@@ -56,7 +56,7 @@ def test_channels_of_round_trips_equal_those_of_karlsson(
     machine: str,
 ) -> None:
     text, channels = ROUND_TRIPS[machine]
-    trips = numbers(text)
+    trips = parse_numbers(text)
     curve = make_pair_curve(np.arange(len(trips)) + 1, trips / 2e3, 8 << 20)
     assert curve.channels == channels
 
@@ -64,23 +64,23 @@ def test_channels_of_round_trips_equal_those_of_karlsson(
 @pytest.mark.parametrize("machine", SLOWEST)
 def test_channels_of_slowest_pairs_equal_table_4_8(machine: str) -> None:
     mean, spread, channels = SLOWEST[machine]
-    samples = [numbers(mean) + way * numbers(spread) for way in (-1, 0, 1)]
+    samples = [parse_numbers(mean) + way * parse_numbers(spread) for way in (-1, 0, 1)]
     pairs = np.tile(np.arange(len(samples[0])) + 1, 3)
     curve = make_pair_curve(pairs, 1 / np.concatenate(samples), 1)
     assert curve.channels == channels
 
 
-def shared(pairs: np.ndarray, channels: int) -> np.ndarray:
+def compute_shared_times(pairs: np.ndarray, channels: int) -> np.ndarray:
     """Return the time of pairs that share channels evenly."""
     return np.maximum(1, pairs / channels)
 
 
-def in_turns(pairs: np.ndarray, channels: int) -> np.ndarray:
+def compute_queued_times(pairs: np.ndarray, channels: int) -> np.ndarray:
     """Return the time of the last pair if each pair waits for a free channel."""
     return np.ceil(pairs / channels)
 
 
-def random_curve(
+def draw_curve(
     times: Callable[[np.ndarray, int], np.ndarray],
     channels: int,
     rng: np.random.Generator,
@@ -92,27 +92,29 @@ def random_curve(
     return make_pair_curve(pairs, seconds, 1000)
 
 
-@pytest.mark.parametrize("times", [shared, in_turns])
+@pytest.mark.parametrize("times", [compute_shared_times, compute_queued_times])
 def test_planted_channels_are_found_despite_noise_and_outliers(
     times: Callable[[np.ndarray, int], np.ndarray],
 ) -> None:
     rng = np.random.default_rng(4)
     for channels in range(1, 7):
-        found = [random_curve(times, channels, rng).channels for _ in range(20)]
+        found = [draw_curve(times, channels, rng).channels for _ in range(20)]
         assert found.count(channels) >= 19
         assert all(abs(one - channels) <= 1 for one in found)
 
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 5])
-@pytest.mark.parametrize("factor", [0.2, 200])
-def test_one_outlier_changes_little(channels: int, factor: float) -> None:
+@pytest.mark.parametrize("slowdown", [0.2, 200])
+def test_one_outlier_changes_the_channel_count_by_at_most_one(
+    channels: int, slowdown: float
+) -> None:
     pairs = np.arange(1, 13)
-    clean = shared(pairs.astype(float), channels)
+    clean = compute_shared_times(pairs.astype(float), channels)
     for odd in pairs[1:-1]:  # later values show that it is an outlier
-        times = np.where(pairs == odd, factor * clean, clean)
+        times = np.where(pairs == odd, slowdown * clean, clean)
         found = make_pair_curve(pairs, times, 8).channels
         # A slow last fast value or a fast value after it can hide or add a channel.
-        unsure = odd == channels if factor > 1 else odd > channels
+        unsure = odd == channels if slowdown > 1 else odd > channels
         assert found == channels or unsure
         assert abs(found - channels) <= 1
 
@@ -124,12 +126,14 @@ COUNTS = {"all": range(1, 41), "powers of two": (1, 2, 4, 8, 16, 32, 64)}
 @pytest.mark.parametrize("counts", COUNTS)
 @pytest.mark.parametrize("loss", [0, 0.04, 0.08])
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 6, 8, 12, 16])
-def test_many_channels_are_found_even_if_all_pairs_slow_slightly(
+def test_many_channels_are_found_despite_a_gradual_slowdown(
     channels: int, loss: float, counts: str
 ) -> None:
     rng = np.random.default_rng(6)
     pairs = np.array(COUNTS[counts])
-    lossy = shared(pairs.astype(float), channels) * np.where(pairs > 1, 1 + loss, 1)
+    lossy = compute_shared_times(pairs.astype(float), channels) * np.where(
+        pairs > 1, 1 + loss, 1
+    )
     next_to = pairs[pairs > channels][0]
     expected = (pairs[pairs <= channels][-1], next_to - 1)
     for _ in range(10):
@@ -138,7 +142,7 @@ def test_many_channels_are_found_even_if_all_pairs_slow_slightly(
         assert (curve.channels, curve.most_channels) == expected
 
 
-def test_an_unmeasured_number_is_given_as_a_range() -> None:
+def test_channel_counts_between_measured_numbers_are_ranges() -> None:
     curve = make_pair_curve([1, 8, 16], [1, 1.05, 2.1], 8)
     assert (curve.channels, curve.most_channels) == (8, 15)
     assert curve.document()["channels_at_most"] == 15
@@ -149,14 +153,14 @@ def test_pairs_that_never_slow_down_give_a_lower_limit_of_channels() -> None:
     assert (curve.channels, curve.most_channels) == (8, None)
 
 
-def test_variance_alone_does_not_reduce_channels() -> None:
+def test_larger_variance_does_not_reduce_the_channel_count() -> None:
     pairs = [1, 1, 1, 2, 2, 2, 3, 3, 3]
     steady = make_pair_curve(pairs, [1, 1, 1, 1.44, 1.45, 1.46, 1.5, 1.5, 1.5], 8)
     spread = make_pair_curve(pairs, [0.9, 1, 1.1, 1.2, 1.45, 1.7, 1.5, 1.5, 1.5], 8)
     assert (steady.channels, spread.channels) == (1, 2)
 
 
-def test_the_slowest_pair_of_a_run_counts() -> None:
+def test_the_slowest_pair_of_a_run_determines_its_time() -> None:
     pairs, runs = [1, 1, 2, 2, 2, 2], [7, 8, 1, 1, 2, 2]
     curve = make_pair_curve(pairs, [1, 1, 1, 2, 2, 1], 10, runs)
     assert curve.seconds.tolist() == [1, 2]
@@ -164,7 +168,7 @@ def test_the_slowest_pair_of_a_run_counts() -> None:
     assert make_pair_curve(pairs, [1, 1, 1, 2, 1, 1], 10).seconds.tolist() == [1, 1]
 
 
-def test_more_pairs_are_never_assumed_faster() -> None:
+def test_fitted_times_never_decrease_with_more_pairs() -> None:
     rng = np.random.default_rng(2)
     for _ in range(50):
         times = rng.uniform(1, 3, 12)

@@ -51,7 +51,7 @@ def test_doubling_the_data_or_dropping_channels_never_saves_time(
 
 
 @given(hardware, st.integers(2, 16), st.sampled_from(OPERATIONS))
-def test_no_ring_or_exchange_is_faster_than_its_links(
+def test_no_ring_or_all_to_all_is_faster_than_its_links(
     given: Hardware, nodes: int, operation: str
 ) -> None:
     bytes, ranks = 1 << 33, nodes * given.gpus
@@ -99,7 +99,7 @@ def test_published_rows_of_h100_are_reproduced(
     assert found * 1e6 == pytest.approx(microseconds, rel=0.15)
 
 
-def test_small_data_takes_constant_time_until_all_channels_are_used() -> None:
+def test_all_to_all_time_is_constant_until_all_channels_are_used() -> None:
     # H100, 1 node, of dgxc-benchmarking: 18.7 us for 32 KiB, 19.7 us for 512 KiB.
     h100, sizes = find_hardware("dgx-h100"), [1 << power for power in range(10, 21)]
     times = [
@@ -115,7 +115,7 @@ def test_small_data_takes_constant_time_until_all_channels_are_used() -> None:
     assert ring.seconds == pytest.approx(ring.estimate)
 
 
-def test_an_exchange_in_a_node_copies_its_own_block_on_separate_channels() -> None:
+def test_an_intra_node_all_to_all_copies_its_own_block_concurrently() -> None:
     h100, size = find_hardware("dgx-h100"), 1 << 28
     beyond = predict_seconds(h100, 1, "alltoall", 2 * size) - predict_seconds(
         h100, 1, "alltoall", size
@@ -178,7 +178,7 @@ def test_one_rank_takes_no_time() -> None:
     )
 
 
-def test_impossible_inputs_are_refused() -> None:
+def test_invalid_predictions_are_refused() -> None:
     with pytest.raises(Error, match="no machine of GPUs 'dgx-h200'"):
         find_hardware("dgx-h200")
     with pytest.raises(Error, match="no collective of NCCL 'scan'"):

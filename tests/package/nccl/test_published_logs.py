@@ -15,7 +15,7 @@ from topoloom.support.toml_document import read_toml
 LOGS = read_toml(Path(__file__).parent / "published_logs.toml")["log"]
 
 
-def group_of(log: dict[str, Any]) -> Communicator:
+def make_logged_communicator(log: dict[str, Any]) -> Communicator:
     """Create the communicator of a log with equal nodes."""
     nodes, gpus = log["nodes"], log["gpus"]
     known = make_communicator(range(nodes * gpus), gpus)
@@ -37,13 +37,13 @@ def format_tree(found: Tree, rank: int) -> str:
     return f"{'/'.join(map(str, down))}->{rank}->{found.up[rank]}"
 
 
-def of(log: dict[str, Any]) -> str:
+def format_log_id(log: dict[str, Any]) -> str:
     return f"{log['nodes']}x{log['gpus']} {log['address'].rsplit('/', 3)[-1]}"
 
 
-@pytest.mark.parametrize("log", LOGS, ids=of)
-def test_rings_equal_the_published_ones(log: dict[str, Any]) -> None:
-    group = group_of(log)
+@pytest.mark.parametrize("log", LOGS, ids=format_log_id)
+def test_rings_equal_published_rings(log: dict[str, Any]) -> None:
+    group = make_logged_communicator(log)
     for channel, order in log.get("printed_rings", {}).items():
         assert make_ring(group, int(channel))[: len(order)] == order, channel
     around = make_ring(group, 0)
@@ -52,9 +52,9 @@ def test_rings_equal_the_published_ones(log: dict[str, Any]) -> None:
         assert steps[source] == target
 
 
-@pytest.mark.parametrize("log", LOGS, ids=of)
-def test_trees_equal_the_published_ones(log: dict[str, Any]) -> None:
-    group = group_of(log)
+@pytest.mark.parametrize("log", LOGS, ids=format_log_id)
+def test_trees_equal_published_trees(log: dict[str, Any]) -> None:
+    group = make_logged_communicator(log)
     for channel, lines in log.get("printed_trees", {}).items():
         found = make_tree(group, int(channel))
         for line in lines:
@@ -62,6 +62,6 @@ def test_trees_equal_the_published_ones(log: dict[str, Any]) -> None:
             assert format_tree(found, rank) == line, channel
 
 
-def test_published_logs_cover_many_shapes() -> None:
+def test_published_logs_cover_many_node_counts_and_sizes() -> None:
     shapes = {(log["nodes"], log["gpus"]) for log in LOGS}
     assert shapes >= {(1, 8), (2, 8), (3, 8), (4, 8), (4, 4), (3, 1), (64, 1)}

@@ -65,7 +65,7 @@ class Script:
     communicators: tuple[Members, ...]
     steps: tuple[Collective | Message, ...]
 
-    def text(self) -> str:
+    def format_text(self) -> str:
         """Return the script as input of the stub program."""
         lines = [
             f"communicator {4096 + number} {' '.join(map(str, members))}"
@@ -76,7 +76,7 @@ class Script:
             lines.append(f"{type(step).__name__.lower()} {words}")
         return "\n".join(lines) + "\n"
 
-    def collectives(self, threads: int) -> Counter[tuple[str, Members, int, int]]:
+    def count_collectives(self, threads: int) -> Counter[tuple[str, Members, int, int]]:
         """Count collectives: name, members, bytes, root or -1."""
         counts: Counter[tuple[str, Members, int, int]] = Counter()
         for step in self.steps:
@@ -89,7 +89,7 @@ class Script:
                 counts[name, members, size, root] += step.times * threads
         return counts
 
-    def messages(self, threads: int) -> tuple[Counter[Members], Counter[Members]]:
+    def count_messages(self, threads: int) -> tuple[Counter[Members], Counter[Members]]:
         """Count messages between ranks, and their bytes."""
         numbers: Counter[Members] = Counter()
         amounts: Counter[Members] = Counter()
@@ -104,7 +104,7 @@ class Script:
         return numbers, amounts
 
 
-def compiled(folder: Path) -> Path:
+def compile_stub(folder: Path) -> Path:
     """Compile the program."""
     program = folder / "nccl_stub"
     command = ["cc", "-std=gnu11", "-O1", "-rdynamic", "-pthread", SOURCE, "-ldl"]
@@ -112,26 +112,26 @@ def compiled(folder: Path) -> Path:
     return program
 
 
-def play(
+def run_script(
     program: Path,
     folder: Path,
     script: Script,
     version: int,
     threads: int = 1,
     per_process: int = 1,
-    end: str = "finalize",
-    given: bool = False,
+    ending: str = "finalize",
+    ranks_from_launcher: bool = False,
 ) -> None:
     """Run a script with the plugin, which writes to the folder."""
-    words = [str(version), str(threads), str(per_process), end]
+    words = [str(version), str(threads), str(per_process), ending]
     variables = {
         "NCCL_PROFILER_PLUGIN": str(build_plugin()),
         "TOPOLOOM_NCCL_OUTPUT": str(folder),
-        **({"GIVE_RANKS": "1"} if given else {}),
+        **({"GIVE_RANKS": "1"} if ranks_from_launcher else {}),
     }
     subprocess.run(
         [program, *words],
-        input=script.text(),
+        input=script.format_text(),
         text=True,
         env=os.environ | variables,
         timeout=600,
@@ -139,7 +139,9 @@ def play(
     )
 
 
-def count_collectives(profile: Profile) -> Counter[tuple[str, Members, int, int]]:
+def count_recorded_collectives(
+    profile: Profile,
+) -> Counter[tuple[str, Members, int, int]]:
     """Count the collectives of a profile in the form of a script's counts."""
     counts: Counter[tuple[str, Members, int, int]] = Counter()
     for _, operation, number, root, size, calls in profile.records.tolist():
@@ -148,7 +150,9 @@ def count_collectives(profile: Profile) -> Counter[tuple[str, Members, int, int]
     return counts
 
 
-def sent(profile: Profile) -> tuple[Counter[Members], Counter[Members]]:
+def count_recorded_messages(
+    profile: Profile,
+) -> tuple[Counter[Members], Counter[Members]]:
     """Count the messages of a profile in the form of a script's counts."""
     numbers: Counter[Members] = Counter()
     amounts: Counter[Members] = Counter()

@@ -36,7 +36,7 @@ def _working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_setting_is_rewritten_unchanged() -> None:
+def test_a_written_setting_is_read_back() -> None:
     Path("x").write_text(TABLE)
     read = read_setting("x;schedule=chain(segment=64);report=1")
     file = str(Path("x").absolute())
@@ -67,7 +67,7 @@ def test_a_file_that_the_library_would_not_read_is_refused_by_its_name(
         ("report=2", "--replace-collectives: 'report' is 0 or 1, not '2'"),
     ],
 )
-def test_other_errors_are_one_line(setting: str, message: str) -> None:
+def test_errors_in_settings_are_one_line(setting: str, message: str) -> None:
     with pytest.raises(Error) as error:
         read_setting(setting)
     assert str(error.value).startswith(message)

@@ -18,29 +18,31 @@ LATENCY, BETA = 2e-6, 1e-10
 AT_ONCE = 32768
 
 
-def infer_costs(send: float, receive: float, agree: float) -> LevelCosts:
+def infer_costs(
+    send_time: float, receive_time: float, handshake_time: float
+) -> LevelCosts:
     """Infer costs from exchanges with these send, receive and handshake times."""
 
-    def alone(size: int) -> float:
-        first = agree if size > AT_ONCE else 0.0
-        return send + LATENCY + first + receive + BETA * size
+    def compute_single_time(size: int) -> float:
+        first = handshake_time if size > AT_ONCE else 0.0
+        return send_time + LATENCY + first + receive_time + BETA * size
 
-    def gap(size: int) -> float:
-        return max(send, receive, BETA * size)
+    def compute_gap(size: int) -> float:
+        return max(send_time, receive_time, BETA * size)
 
-    def exchange(kind: str, size: int, window: int, seconds: float) -> Exchange:
+    def make_exchange(kind: str, size: int, window: int, seconds: float) -> Exchange:
         return Exchange(0, "alone", kind, size, window, 0, 1, np.full(5, seconds))
 
-    made = [exchange("echo", size, 1, alone(size)) for size in SIZES]
+    made = [make_exchange("echo", size, 1, compute_single_time(size)) for size in SIZES]
     for size in SIZES:
-        rest = alone(size) + alone(1)
-        made.append(exchange("burst", size, 16, rest + 15 * gap(size)))
-    made.append(exchange("send-cpu", 8, 1, send))
+        rest = compute_single_time(size) + compute_single_time(1)
+        made.append(make_exchange("burst", size, 16, rest + 15 * compute_gap(size)))
+    made.append(make_exchange("send-cpu", 8, 1, send_time))
     # The message can only proceed when the receive is posted.
-    made.append(exchange("receive-cpu", 8, 1, alone(8)))
+    made.append(make_exchange("receive-cpu", 8, 1, compute_single_time(8)))
     for window in (64, 256):
-        both = 2 * alone(8) + window * (send + receive)
-        made.append(exchange("both", 8, window, both))
+        both = 2 * compute_single_time(8) + window * (send_time + receive_time)
+        made.append(make_exchange("both", 8, window, both))
     costs = fit_level_costs(made)
     assert costs is not None
     return costs
@@ -58,8 +60,8 @@ def test_a_single_message_takes_its_measured_time_at_every_size(
     assert found == pytest.approx(fit.measured.tolist(), rel=0.03)
 
 
-def test_successive_long_messages_do_not_wait_for_a_handshake() -> None:
-    model = infer_costs(3e-7, 2e-7, agree=3e-5).model
+def test_successive_long_messages_overlap_their_handshakes() -> None:
+    model = infer_costs(3e-7, 2e-7, handshake_time=3e-5).model
     size = 2 * AT_ONCE
     assert model.arrival(size) == pytest.approx(3.25e-5 + BETA * size, rel=0.02)
     assert model.time(size) == pytest.approx(BETA * size, rel=0.05)

@@ -49,10 +49,10 @@ class Network(NamedTuple):
         """Return whether both nodes are up and a path connects them."""
         if self.down & {a, b}:
             return False
-        return self.vertex[a] in steps_to(self, self.vertex[b], list(self.speed))
+        return self.vertex[a] in count_steps(self, self.vertex[b], list(self.speed))
 
 
-class Wires:
+class WireList:
     """A growing list of links; parallel links are numbered."""
 
     def __init__(self) -> None:
@@ -72,12 +72,12 @@ class Wires:
         self.add(v, u, speed)
 
 
-def along(*vertices: int) -> Route:
+def route_along(*vertices: int) -> Route:
     """Return the route over the first link between each two vertices."""
     return Counter({(u, v, 0): 1.0 for u, v in pairwise(vertices)})
 
 
-def mixed(routes: Iterable[Route]) -> Route:
+def split_evenly(routes: Iterable[Route]) -> Route:
     """Split the message equally among the routes."""
     routes = list(routes)
     sums: Route = Counter()
@@ -87,7 +87,7 @@ def mixed(routes: Iterable[Route]) -> Route:
     return sums
 
 
-def joined(*routes: Route) -> Route:
+def concatenate(*routes: Route) -> Route:
     """Concatenate routes."""
     sums: Route = Counter()
     for route in routes:
@@ -96,7 +96,7 @@ def joined(*routes: Route) -> Route:
     return sums
 
 
-def on_routers(
+def attach_nodes(
     routers: Network, per_router: int, cards: int, speed: Speed = UNIT
 ) -> Network:
     """Attach nodes to routers; vertices are the routers, then the nodes.
@@ -105,14 +105,14 @@ def on_routers(
     """
     count = len(routers.vertex)
     home = [node // per_router for node in range(count * per_router)]
-    wires = Wires()
+    wires = WireList()
     wires.speed = dict(routers.speed)
     host = Speed(cards * speed.bandwidth, speed.latency)
     for node, router in enumerate(home):
         if cards > 0:
             wires.cable(count + node, router, host)
 
-    def whole(
+    def extend_route(
         between: Callable[[int, int], Route] | None,
     ) -> Callable[[int, int], Route] | None:
         if between is None:
@@ -122,22 +122,24 @@ def on_routers(
             inner = between(home[a], home[b])
             if a == b or cards == 0:
                 return inner
-            return joined(along(count + a, home[a]), inner, along(home[b], count + b))
+            return concatenate(
+                route_along(count + a, home[a]), inner, route_along(home[b], count + b)
+            )
 
         return route
 
-    route = whole(routers.route)
+    route = extend_route(routers.route)
     assert route is not None
     return Network(
         [count + node for node in range(len(home))] if cards > 0 else home,
         wires.speed,
         route,
-        whole(routers.detours),
-        whole(routers.minimal),
+        extend_route(routers.detours),
+        extend_route(routers.minimal),
     )
 
 
-def steps_to(network: Network, end: int, wires: Iterable[Wire]) -> dict[int, int]:
+def count_steps(network: Network, end: int, wires: Iterable[Wire]) -> dict[int, int]:
     """Count the links from each vertex to `end`, by breadth-first search."""
     into = defaultdict(list)
     for u, v, _ in wires:
@@ -155,9 +157,11 @@ def steps_to(network: Network, end: int, wires: Iterable[Wire]) -> dict[int, int
     return steps
 
 
-def shortest(network: Network, start: int, end: int, wires: list[Wire]) -> Route:
+def find_shortest_route(
+    network: Network, start: int, end: int, wires: list[Wire]
+) -> Route:
     """At each vertex follow the first link that reduces the distance."""
-    steps = steps_to(network, end, wires)
+    steps = count_steps(network, end, wires)
     taken: Route = Counter()
     at = start
     while at != end:
@@ -181,7 +185,7 @@ class Failures(NamedTuple):
     links: frozenset[tuple[int, int]] = frozenset()
 
 
-def degraded(
+def apply_failures(
     network: Network, failures: Failures, order: list[Wire], hosted: bool
 ) -> Network:
     """Keep working routes; replace the others by a shortest route.
@@ -212,9 +216,9 @@ def degraded(
         usual = network.route(a, b)
         if alive.issuperset(usual):
             return usual
-        return shortest(network, network.vertex[a], network.vertex[b], up)
+        return find_shortest_route(network, network.vertex[a], network.vertex[b], up)
 
-    def minimal(a: int, b: int) -> Route:
+    def route_minimally(a: int, b: int) -> Route:
         usual = alive.issuperset(network.route(a, b))
         return (network.minimal or network.route)(a, b) if usual else route(a, b)
 
@@ -222,7 +226,7 @@ def degraded(
         speed={wire: network.speed[wire] for wire in up},
         route=route,
         detours=None,
-        minimal=minimal,
+        minimal=route_minimally,
         apart=None,
         down=frozenset(down),
     )

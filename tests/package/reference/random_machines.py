@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple
 
-from dragonflies import dragonfly
-from grids import hyperx, ring_bus, torus, twisted
-from listed_graphs import list_graph
-from networks import Failures, Network, Speed, Wire, degraded, on_routers
-from rail_clusters import rails
-from trees import fat_tree, tree
+from dragonflies import make_dragonfly
+from grids import make_hyperx, make_ring_bus, make_torus, make_twisted_torus
+from listed_graphs import make_listed_graph
+from networks import Failures, Network, Speed, Wire, apply_failures, attach_nodes
+from rail_clusters import make_rail_cluster
+from trees import make_fat_tree, make_tree
 
 from topoloom import Machine
 
@@ -27,10 +27,10 @@ class RandomMachine(NamedTuple):
     @property
     def wires(self) -> list[Wire]:
         """The links by their numbers."""
-        return wires_of(self.machine)
+        return list_wires(self.machine)
 
 
-def wires_of(machine: Machine) -> list[Wire]:
+def list_wires(machine: Machine) -> list[Wire]:
     """List the links by number."""
     between: Counter[tuple[int, int]] = Counter()
     wires = []
@@ -41,7 +41,7 @@ def wires_of(machine: Machine) -> list[Wire]:
     return wires
 
 
-def speeds(rng: Random, names: Sequence[str]) -> tuple[str, dict[str, Speed]]:
+def draw_speeds(rng: Random, names: Sequence[str]) -> tuple[str, dict[str, Speed]]:
     """Draw a speed for all links, and separate speeds for some link classes."""
     if rng.random() < 0.3:
         return "", dict.fromkeys(names, Speed())
@@ -65,7 +65,7 @@ def draw_hosts(
     text = f",nodes={nodes}"
     way = rng.choice(("", "hosts=free", "cards"))
     if way == "hosts=free":
-        return text + ",hosts=free", on_routers(routers, nodes, 0), False
+        return text + ",hosts=free", attach_nodes(routers, nodes, 0), False
     cards = 1 if switches or nodes > 1 else 0
     if way == "cards":
         cards = rng.randint(1, 3)
@@ -73,7 +73,7 @@ def draw_hosts(
     speed = Speed(7e9, 3e-6) if known else Speed()
     if cards and known:
         text += ",bandwidth.host=7GB/s,latency.host=3us"
-    return text, on_routers(routers, nodes, cards, speed), cards > 0
+    return text, attach_nodes(routers, nodes, cards, speed), cards > 0
 
 
 def draw_torus(rng: Random) -> tuple[str, Network, bool]:
@@ -88,8 +88,8 @@ def draw_torus(rng: Random) -> tuple[str, Network, bool]:
     text = f"torus:{body},wrap={marks}" if any(wraps) else f"mesh:{body}"
     text += f",order={':'.join(map(str, order))},ties={ties}"
     names = [f"{axis}{sign}" for axis in axes for sign in "+-"]
-    options, by_name = speeds(rng, names)
-    routers = torus(
+    options, by_name = draw_speeds(rng, names)
+    routers = make_torus(
         extents,
         wraps,
         order,
@@ -115,8 +115,8 @@ def draw_twisted(rng: Random) -> tuple[str, Network, bool]:
         twist.append(shift)
         if any(shift):
             text += f",twist.{axes[axis]}={':'.join(map(str, shift))}"
-    options, by_name = speeds(rng, axes)
-    routers = twisted(extents, twist, lambda axis, sign: by_name[axes[axis]])
+    options, by_name = draw_speeds(rng, axes)
+    routers = make_twisted_torus(extents, twist, lambda axis, sign: by_name[axes[axis]])
     return text + options, routers, False
 
 
@@ -132,8 +132,8 @@ def draw_hyperx(rng: Random) -> tuple[str, Network, bool]:
     axes = "xyz"[: len(extents)]
     order = rng.sample(range(len(extents)), len(extents))
     text += f",order={':'.join(map(str, order))}"
-    options, by_name = speeds(rng, axes)
-    routers = hyperx(extents, order, lambda axis, _: by_name[axes[axis]])
+    options, by_name = draw_speeds(rng, axes)
+    routers = make_hyperx(extents, order, lambda axis, _: by_name[axes[axis]])
     more, network, hosted = draw_hosts(rng, routers, switches, bool(options))
     return text + options + more, network, hosted
 
@@ -143,7 +143,7 @@ def draw_ring(rng: Random) -> tuple[str, Network, bool]:
     stations, rings = rng.randint(1, 9), rng.randint(1, 3)
     ties = rng.choice(("split", "plus"))
     text = f"ring:{stations},rings={rings},ties={ties},bandwidth=3GB/s,latency=2us"
-    return text, ring_bus(stations, rings, ties, Speed(3e9, 2e-6)), False
+    return text, make_ring_bus(stations, rings, ties, Speed(3e9, 2e-6)), False
 
 
 def draw_levels(rng: Random) -> tuple[str, Network, bool]:
@@ -159,7 +159,7 @@ def draw_levels(rng: Random) -> tuple[str, Network, bool]:
         if rng.random() < 0.5:
             distances = sorted(rng.randint(0, 20) for _ in levels)
             options += f",distance={':'.join(map(str, distances))}"
-        return f"tree:{body}{options}", tree(levels, each, distances), False
+        return f"tree:{body}{options}", make_tree(levels, each, distances), False
     up = [rng.randint(1, 3) for _ in levels]
     parallel = [rng.randint(1, 3) for _ in levels]
     routing = rng.choice(("d-mod-k", "s-mod-k", "random", "simgrid"))
@@ -168,7 +168,7 @@ def draw_levels(rng: Random) -> tuple[str, Network, bool]:
         up, parallel = [1, *levels[:-1]], [1] * len(levels)
     else:
         text += f",up={':'.join(map(str, up))},parallel={':'.join(map(str, parallel))}"
-    return text, fat_tree(levels, up, parallel, routing, each), False
+    return text, make_fat_tree(levels, up, parallel, routing, each), False
 
 
 def draw_dragonfly(rng: Random) -> tuple[str, Network, bool]:
@@ -185,10 +185,10 @@ def draw_dragonfly(rng: Random) -> tuple[str, Network, bool]:
         ports += rng.randint(0, 2)
         text += f",global={ports}"
     names = ["local", "global"] if flat else ["row", "column", "global"]
-    options, by_name = speeds(rng, names)
+    options, by_name = draw_speeds(rng, names)
     row = by_name["local" if flat else "row"]
     each = [row, by_name.get("column", row), by_name["global"]]
-    routers = dragonfly(groups, rows, columns, ports, arrangement, routing, each)
+    routers = make_dragonfly(groups, rows, columns, ports, arrangement, routing, each)
     more, network, hosted = draw_hosts(rng, routers, True, bool(options))
     return text + options + more, network, hosted
 
@@ -205,11 +205,11 @@ def draw_rails(rng: Random) -> tuple[str, Network, bool]:
     text = f"rails:{gpus}:{domains}:{units},rails={count},spines={spines},cross={cross}"
     if rng.random() < 0.5:
         text += f",host={rng.choice([c for c in (1, 2, 3, 4, 6) if gpus % c == 0])}"
-    options, by_name = speeds(rng, ["nvlink", "rail", "spine"])
+    options, by_name = draw_speeds(rng, ["nvlink", "rail", "spine"])
     each = list(by_name.values())
     return (
         text + options,
-        rails(gpus, domains, units, count, spines, cross, each),
+        make_rail_cluster(gpus, domains, units, count, spines, cross, each),
         False,
     )
 
@@ -245,7 +245,7 @@ def draw_graph(rng: Random) -> tuple[str, Network, bool]:
         if len(walk) > 1 and walk[-1] < nodes:
             given[walk[0], walk[-1]] = walk
             text += ",route=" + ">".join(map(str, walk))
-    return text, list_graph(nodes, links, given, forward), False
+    return text, make_listed_graph(nodes, links, given, forward), False
 
 
 KINDS: dict[str, Callable[[Random], tuple[str, Network, bool]]] = {
@@ -269,9 +269,9 @@ def draw_machine(
         text, network, hosted = KINDS[kind](rng)
     if not failures:
         return RandomMachine(Machine(text), network)
-    order = wires_of(Machine(text))
+    order = list_wires(Machine(text))
     down, parts = draw_failures(rng, network)
-    network = degraded(network, down, order, hosted)
+    network = apply_failures(network, down, order, hosted)
     if not parts or len(network.down) == len(network.vertex):
         return draw_machine(rng, kind, failures, most)
     return RandomMachine(Machine(f"{text}+down:{','.join(parts)}"), network)

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from networks import Network, Route, Wire
-from trees import distance_in
+from trees import get_distance
 
 #: Source, target, bytes and number of messages.
 Message = tuple[int, int, int, int]
 
 
-class Inside(NamedTuple):
+class NodeModel(NamedTuple):
     """Node levels bottom-up, their distances, hop weight, port costs."""
 
     levels: Sequence[int] = (1,)
@@ -31,7 +31,7 @@ class Inside(NamedTuple):
         return count
 
 
-def default_weight(network: Network, distances: Sequence[int]) -> int:
+def compute_default_weight(network: Network, distances: Sequence[int]) -> int:
     """Choose the weight that puts the nearest other node twice as far as any slot."""
     nodes = range(len(network.vertex))
     nearest = min(
@@ -40,18 +40,18 @@ def default_weight(network: Network, distances: Sequence[int]) -> int:
     return max(1, -(-2 * max(distances) // nearest)) if nearest else 1
 
 
-def slot_distance(network: Network, inside: Inside, a: int, b: int) -> int:
+def compute_slot_distance(network: Network, inside: NodeModel, a: int, b: int) -> int:
     """Return the distance of two slots."""
     count = inside.slots
     node_a, node_b = a // count, b // count
     if node_a == node_b:
-        return distance_in(inside.levels, inside.distances, a % count, b % count)
+        return get_distance(inside.levels, inside.distances, a % count, b % count)
     run = count // len(inside.port)
     ports = inside.port[a % count // run] + inside.port[b % count // run]
     return network.distance(node_a, node_b) * inside.weight + ports
 
 
-class Share(NamedTuple):
+class RouteShare(NamedTuple):
     """Share of traffic on minimal routes."""
 
     minimal: float
@@ -69,7 +69,7 @@ class Share(NamedTuple):
         return route
 
 
-def link_loads(
+def compute_link_loads(
     network: Network, messages: list[Message], node: list[int], share: float | None
 ) -> dict[Wire, dict[tuple[int, int], float]]:
     """Sum up the bytes of each pair of ranks on each link."""
@@ -78,13 +78,17 @@ def link_loads(
         a, b = node[source], node[target]
         if source == target or a == b:
             continue
-        route = network.route(a, b) if share is None else Share(share).of(network, a, b)
+        route = (
+            network.route(a, b)
+            if share is None
+            else RouteShare(share).of(network, a, b)
+        )
         for wire, part in route.items():
             loads[wire][source, target] += part * size
     return {wire: dict(pairs) for wire, pairs in loads.items()}
 
 
-def congestion(
+def compute_congestion(
     network: Network, loads: dict[Wire, dict[tuple[int, int], float]]
 ) -> float:
     """Return the largest load divided by bandwidth."""
@@ -99,7 +103,7 @@ def congestion(
 
 def reference_judge(
     network: Network,
-    inside: Inside,
+    inside: NodeModel,
     messages: list[Message],
     slots: list[int],
     host: int,
@@ -111,14 +115,16 @@ def reference_judge(
     """
     node = [slot // inside.slots for slot in slots]
     sent = [message for message in messages if message[0] != message[1]]
-    loads = link_loads(network, sent, node, share)
+    loads = compute_link_loads(network, sent, node, share)
     sums = {wire: sum(by.values()) for wire, by in loads.items()}
     hop_bytes, message_hops, longest = 0, 0, 0
     ends: dict[str, Counter[int]] = defaultdict(Counter)
     between: dict[str, Counter[int]] = defaultdict(Counter)
     for source, target, size, count in sent:
         a, b = node[source], node[target]
-        hop_bytes += size * slot_distance(network, inside, slots[source], slots[target])
+        hop_bytes += size * compute_slot_distance(
+            network, inside, slots[source], slots[target]
+        )
         if a == b:
             continue
         hops = network.hops(a, b)
@@ -142,7 +148,7 @@ def reference_judge(
         "dilation_average": message_hops / all_messages if all_messages else 0,
         "dilation_max": longest,
         "traffic_average": sum(carrying) / len(carrying) if carrying else 0,
-        "congestion_max": congestion(network, loads),
+        "congestion_max": compute_congestion(network, loads),
         "inter_node_bytes": between["out"].total(),
         "inter_node_max": max(
             [*between["out"].values(), *between["in"].values()], default=0

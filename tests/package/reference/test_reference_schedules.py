@@ -48,12 +48,12 @@ ENTRIES = [
 Held = list[dict[int, frozenset[int]]]  # by rank and block: contributors
 
 
-def names(name: str) -> list[str]:
+def list_schedule_texts(name: str) -> list[str]:
     """List a schedule with each set of its options."""
     return [name, *(f"{name}({options})" for options in OPTIONS.get(name, []))]
 
 
-def at_first(operation: str, ranks: int, blocks: set[int], root: int) -> Held:
+def make_initial_data(operation: str, ranks: int, blocks: set[int], root: int) -> Held:
     """Return the initial data of each rank."""
     held: Held = []
     for rank in range(ranks):
@@ -73,7 +73,7 @@ def at_first(operation: str, ranks: int, blocks: set[int], root: int) -> Held:
     return held
 
 
-def promised(
+def make_final_data(
     operation: str,
     ranks: int,
     blocks: set[int],
@@ -107,7 +107,7 @@ def promised(
     return ends
 
 
-def play(
+def run_schedule(
     schedule: Schedule,
     size: int,
     root: int,
@@ -129,10 +129,10 @@ def play(
     if in_all:  # blocks differ by at most one byte, longer blocks first
         sizes = {block: (size + ranks - 1 - block) // ranks for block in range(ranks)}
     if operation in CUT:
-        sizes = cut_sizes(rounds)
+        sizes = find_piece_sizes(rounds)
         assert sum(sizes.values()) == (size if rounds else 0)
     blocks = set(sizes)
-    held = at_first(operation, ranks, blocks, root)
+    held = make_initial_data(operation, ranks, blocks, root)
     for sent in rounds:
         pairs = [(a, b) for a, b, *_ in sent]
         assert len(set(pairs)) == len(pairs)
@@ -142,8 +142,8 @@ def play(
             assert len(set(carried)) == len(carried)
             assert bytes_ == sum(sizes[block] for block in carried)
             arriving += [(b, block, held[a][block]) for block in carried]
-        take(operation, held, arriving)
-    ends = promised(operation, ranks, blocks, root, set(wanted))
+        merge_received(operation, held, arriving)
+    ends = make_final_data(operation, ranks, blocks, root, set(wanted))
     for rank, (have, want) in enumerate(zip(held, ends, strict=True)):
         for block, parts in want.items():
             if operation in ("scan", "exscan"):
@@ -167,7 +167,7 @@ def block_sizes(
     return dict.fromkeys(range(ranks), size)
 
 
-def cut_sizes(
+def find_piece_sizes(
     rounds: list[list[tuple[int, int, int, list[int]]]],
 ) -> dict[int, int]:
     """Compute the bytes of each piece of a vector from the messages that carry it."""
@@ -187,7 +187,7 @@ def cut_sizes(
     return known
 
 
-def take(
+def merge_received(
     operation: str, held: Held, arriving: list[tuple[int, int, frozenset[int]]]
 ) -> None:
     """Add received parts; no contribution may be added twice."""
@@ -201,31 +201,33 @@ def take(
         held[rank][block] = there | parts
 
 
-def all_pairs(ranks: int) -> dict[tuple[int, int], int]:
+def list_all_pairs(ranks: int) -> dict[tuple[int, int], int]:
     return {(a, b): 1 for a in range(ranks) for b in range(ranks) if a != b}
 
 
 @pytest.mark.parametrize(("name", "operation"), ENTRIES, ids=str)
-def test_data_arrive_where_mpi_requires(name: str, operation: str) -> None:
+def test_schedules_deliver_the_data_that_mpi_requires(
+    name: str, operation: str
+) -> None:
     rng = Random(10)
     played = 0
     for ranks in RANKS:
         root = rng.randrange(ranks) if operation in ROOTED else 0
         size = 0 if operation == "barrier" else rng.choice((1, 40, 101))
         degree = rng.randint(0, ranks - 1) if operation.startswith("many") else None
-        wanted = all_pairs(ranks)
+        wanted = list_all_pairs(ranks)
         if degree is not None:
             wanted = {
                 (a, (a + by) % ranks): size
                 for a in range(ranks)
                 for by in range(1, degree + 1)
             }
-        for full in names(name):
+        for full in list_schedule_texts(name):
             try:
                 schedule = Schedule(full, operation, ranks, size, root, degree)
             except Error:  # does not support this operation or number of ranks
                 continue
-            play(schedule, size, root, wanted)
+            run_schedule(schedule, size, root, wanted)
             played += 1
     assert played >= len(RANKS) // 2
 
@@ -234,7 +236,7 @@ def test_data_arrive_where_mpi_requires(name: str, operation: str) -> None:
     "name", [name for name, operation in ENTRIES if operation == "many-to-many"]
 )
 @pytest.mark.parametrize("multicast", [False, True], ids=["own", "multicast"])
-def test_data_arrive_at_all_receivers(name: str, multicast: bool) -> None:
+def test_multicasts_deliver_data_to_all_receivers(name: str, multicast: bool) -> None:
     rng = Random(11)
     for ranks in RANKS[1:]:
         pairs = [(rng.randrange(ranks), rng.randrange(ranks)) for _ in range(2 * ranks)]
@@ -243,7 +245,7 @@ def test_data_arrive_at_all_receivers(name: str, multicast: bool) -> None:
             wanted = {(a, b): 10 + a for a, b in wanted}
         columns = [list(column) for column in zip(*wanted, strict=True)] or [[], []]
         demand = CommGraph.from_edges(ranks, *columns, list(wanted.values()))
-        play(Schedule.many_to_many(name, demand, multicast), 0, 0, wanted)
+        run_schedule(Schedule.many_to_many(name, demand, multicast), 0, 0, wanted)
 
 
 @pytest.mark.parametrize(
@@ -251,16 +253,16 @@ def test_data_arrive_at_all_receivers(name: str, multicast: bool) -> None:
     [one for one in ENTRIES if one[1] in ("all-gather", "reduce-scatter")],
     ids=str,
 )
-def test_data_of_uneven_blocks_arrives(name: str, operation: str) -> None:
+def test_schedules_deliver_blocks_of_different_sizes(name: str, operation: str) -> None:
     rng = Random(12)
     for ranks in RANKS:
-        for full in names(name):
+        for full in list_schedule_texts(name):
             size = rng.choice((0, 1, 40, 1001))
             try:
                 schedule = Schedule(full, operation, ranks, size, in_all=True)
             except Error:
                 continue
-            play(schedule, size, 0, all_pairs(ranks), in_all=True)
+            run_schedule(schedule, size, 0, list_all_pairs(ranks), in_all=True)
 
 
 @pytest.mark.parametrize(("name", "operation"), ENTRIES, ids=str)

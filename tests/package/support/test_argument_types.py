@@ -25,7 +25,7 @@ FUNCTIONS = [
 ]
 
 
-class Stranger:
+class UnknownType:
     """A type that no function accepts."""
 
 
@@ -35,9 +35,11 @@ def test_every_argument_has_a_type_that_is_checked(function: Any) -> None:
     inside = inspect.unwrap(function).__globals__
     for name, parameter in parameters.items():
         hint = _resolve(parameter.annotation, inside)
-        assert _describe_mismatch(name, Stranger(), hint).startswith(f"{name} must be ")
+        assert _describe_mismatch(name, UnknownType(), hint).startswith(
+            f"{name} must be "
+        )
     with pytest.raises(TypeError) as error:
-        function(**dict.fromkeys(parameters, Stranger()))
+        function(**dict.fromkeys(parameters, UnknownType()))
     line = str(error.value)
     assert line.startswith(f"{function.__name__}(): {next(iter(parameters))} must be")
     assert "\n" not in line

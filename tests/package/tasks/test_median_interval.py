@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from topoloom.tasks.collectives.measure import median_interval
 
 
-def confidence(samples: int, first: int) -> Fraction:
+def compute_confidence(samples: int, first: int) -> Fraction:
     """Return the probability that the median is between the `first` outer samples."""
     inside = range(first + 1, samples - first)
     return Fraction(sum(comb(samples, below) for below in inside), 2**samples)
@@ -25,14 +25,14 @@ def test_intervals_contain_95_of_100_medians_and_tighter_ones_fewer(
 ) -> None:
     low, high = median_interval(range(samples))
     assert low + high == samples - 1
-    assert confidence(samples, int(low)) >= Fraction(95, 100)
-    assert confidence(samples, int(low) + 1) < Fraction(95, 100)
+    assert compute_confidence(samples, int(low)) >= Fraction(95, 100)
+    assert compute_confidence(samples, int(low) + 1) < Fraction(95, 100)
 
 
-def test_the_confidence_equals_that_of_all_arrangements_about_the_median() -> None:
+def test_the_confidence_equals_an_enumeration_of_all_arrangements() -> None:
     """The median is inside 62 of the 64 equally likely arrangements of six samples."""
     ways = list(product((False, True), repeat=6))
-    assert sum(0 < sum(way) < 6 for way in ways) == confidence(6, 0) * len(ways)
+    assert sum(0 < sum(way) < 6 for way in ways) == compute_confidence(6, 0) * len(ways)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=5))

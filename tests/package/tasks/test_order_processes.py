@@ -27,13 +27,15 @@ def make_costs(node: str, seed: int) -> tuple[Matrix, Matrix]:
     return costs, costs * (1 + rng.exponential(0.1, costs.shape))
 
 
-def seconds(found: ProcessOrder) -> list[float]:
+def list_step_times(found: ProcessOrder) -> list[float]:
     return [*found.steps, *found.standard_steps]
 
 
 @pytest.mark.parametrize("size", [4, 8, 32, 100])
 @pytest.mark.parametrize("noise", ["exponential", "uniform"])
-def test_equal_processes_stay_in_the_standard_order(size: int, noise: str) -> None:
+def test_processes_with_equal_costs_stay_in_the_standard_order(
+    size: int, noise: str
+) -> None:
     rng = np.random.default_rng(size)
     for root in range(3):
         deviations = getattr(rng, noise)(size=(size, size))
@@ -54,7 +56,9 @@ def test_one_outlier_changes_neither_order_nor_times(node: str) -> None:
         disturbed[one, other] *= factor
         after = order_processes(disturbed, channels=2)
         assert after.order == before.order
-        assert seconds(after) == pytest.approx(seconds(before), rel=0.01)
+        assert list_step_times(after) == pytest.approx(
+            list_step_times(before), rel=0.01
+        )
 
 
 @pytest.mark.parametrize("node", NODES)
@@ -85,7 +89,7 @@ def test_costs_of_planted_groups_are_found(node: str) -> None:
     assert schedules.group_costs(clean, groups) == pytest.approx(clean)
 
 
-def test_a_named_method_uses_costs_unchanged() -> None:
+def test_a_named_method_uses_unmodified_costs() -> None:
     _, costs = make_costs("sockets", 6)
     for method in METHODS:
         literal = schedules.binomial_order(costs, method)
