@@ -17,14 +17,14 @@ DRAGONFLY = "dragonfly:9x4,nodes=2,arrangement=palmtree"
 
 
 @pytest.fixture
-def to_next_group(topoloom: Command) -> None:
+def next_group_pattern(topoloom: Command) -> None:
     """Every node sends 630 bytes to the same node of the next group."""
     ranks = np.arange(72, dtype=np.uint32)
     sizes = np.full(72, 630, dtype=np.int64)
     save_graph("p.npz", CommGraph.from_edges(72, ranks, (ranks + 8) % 72, sizes))
 
 
-@pytest.mark.usefixtures("to_next_group")
+@pytest.mark.usefixtures("next_group_pattern")
 def test_the_share_of_minimal_routes_is_optimal(topoloom: Command) -> None:
     words = ["judge", "p.npz", "--machine", f"{DRAGONFLY},routing=ugal"]
     judged = topoloom(*words, "--json").json
@@ -35,8 +35,8 @@ def test_the_share_of_minimal_routes_is_optimal(topoloom: Command) -> None:
     assert "share on minimal routes" in topoloom(*words).out
 
 
-@pytest.mark.usefixtures("to_next_group")
-def test_a_share_of_minimal_routes_is_no_gain(topoloom: Command) -> None:
+@pytest.mark.usefixtures("next_group_pattern")
+def test_the_share_of_minimal_routes_has_no_gain_in_percent(topoloom: Command) -> None:
     words = ["map", "p.npz", "--machine", f"{DRAGONFLY},routing=ugal"]
     shown = topoloom(*words, "--mapper", "random", "-o", "x.json")
     assert shown.status == 0, shown.err
@@ -46,8 +46,10 @@ def test_a_share_of_minimal_routes_is_no_gain(topoloom: Command) -> None:
 
 
 @pytest.mark.parametrize("routing", ["minimal", "valiant"])
-@pytest.mark.usefixtures("to_next_group")
-def test_fixed_routing_has_no_such_share(topoloom: Command, routing: str) -> None:
+@pytest.mark.usefixtures("next_group_pattern")
+def test_deterministic_routing_has_no_share_of_minimal_routes(
+    topoloom: Command, routing: str
+) -> None:
     words = ["judge", "p.npz", "--machine", f"{DRAGONFLY},routing={routing}"]
     assert "minimal_share" not in topoloom(*words, "--json").json
     assert "share on minimal routes" not in topoloom(*words).out

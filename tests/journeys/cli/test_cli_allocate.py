@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MACHINE = "torus:8x8x8"
 
 
-def busy_machine(topoloom: Command) -> None:
+def write_busy_machine(topoloom: Command) -> None:
     """Write free.txt, the free nodes of a busy machine, and a pattern."""
     made = topoloom("allocate", "-m", MACHINE, "-N", 200, "--fragments", 6, "--json")
     free = sorted(set(range(512)) - set(made.json["nodes"]))
@@ -32,7 +32,7 @@ def busy_machine(topoloom: Command) -> None:
         (40, 4, "40 nodes in 4 fragments"),
     ],
 )
-def test_an_allocation_has_no_more_fragments_than_nodes(
+def test_the_number_of_fragments_is_at_most_the_number_of_nodes(
     topoloom: Command, nodes: int, fragments: int, title: str
 ) -> None:
     made = topoloom("allocate", "-m", MACHINE, "-N", nodes, "-o", "a.txt", "--json")
@@ -53,7 +53,7 @@ def test_nodes_of_a_router_stay_in_one_fragment_by_default(
 
 
 def test_nodes_are_chosen_for_a_pattern_and_used(topoloom: Command) -> None:
-    busy_machine(topoloom)
+    write_busy_machine(topoloom)
     words = ["allocate", "-m", MACHINE, "--choose", "free.txt", "-N", 64]
     chosen = topoloom(
         *words,
@@ -102,7 +102,7 @@ def test_nodes_are_chosen_for_a_pattern_and_used(topoloom: Command) -> None:
 def test_without_a_number_a_pattern_gets_the_nodes_that_it_needs(
     topoloom: Command,
 ) -> None:
-    busy_machine(topoloom)
+    write_busy_machine(topoloom)
     outcome = topoloom(
         "allocate", "-m", MACHINE + "+node:4", "--choose", "free.txt",
         "--pattern", "p.npz", "--effort", "fast", "--json",
@@ -113,7 +113,7 @@ def test_without_a_number_a_pattern_gets_the_nodes_that_it_needs(
 
 
 def test_without_a_pattern_the_closest_nodes_are_chosen(topoloom: Command) -> None:
-    busy_machine(topoloom)
+    write_busy_machine(topoloom)
     words = ["allocate", "-m", MACHINE, "--choose", "free.txt", "-N", 40]
     found = topoloom(*words, "--json").json
     assert found["average_distance_chosen"] < found["average_distance_first"]
@@ -123,7 +123,7 @@ def test_without_a_pattern_the_closest_nodes_are_chosen(topoloom: Command) -> No
     assert "the first free ones" in printed.out
 
 
-def test_chosen_nodes_keep_the_names_of_the_free_ones(topoloom: Command) -> None:
+def test_chosen_nodes_keep_the_names_of_free_nodes(topoloom: Command) -> None:
     topoloom("pattern", "ring", "--ranks", 3, "--bytes", 8, "-o", "p.npz")
     Path("named.txt").write_text("login1 17\nfar 4 4 4\nlogin2 18\nlogin3 19\n")
     for words in (["-N", 3], ["--pattern", "p.npz", "--write-placement", "x.json"]):
@@ -137,8 +137,8 @@ def test_chosen_nodes_keep_the_names_of_the_free_ones(topoloom: Command) -> None
     assert sorted(text.split()) == ["login1", "login2", "login3"]
 
 
-def test_a_choice_respects_its_time_limit(topoloom: Command) -> None:
-    busy_machine(topoloom)
+def test_a_node_choice_respects_its_time_limit(topoloom: Command) -> None:
+    write_busy_machine(topoloom)
     outcome = topoloom(
         "allocate", "-m", MACHINE, "--choose", "free.txt", "-N", 64,
         "--pattern", "p.npz", "--time", "300ms", "--json",
@@ -199,7 +199,7 @@ def test_an_allocation_is_drawn_on_every_machine(
     assert data.startswith(b"\x89PNG" if ending == "png" else b"<?xml")
 
 
-def test_components_have_different_colors(topoloom: Command) -> None:
+def test_connected_components_have_different_colors(topoloom: Command) -> None:
     from matplotlib.image import imread
 
     topoloom("pattern", "ring", "--ranks", 2, "-o", "p.npz")
@@ -210,11 +210,17 @@ def test_components_have_different_colors(topoloom: Command) -> None:
     blue = np.array([0x00, 0x72, 0xB2]) / 255
     red = np.array([0xD5, 0x5E, 0x00]) / 255
 
-    def has(name: str, color: np.ndarray) -> bool:
+    def contains_color(name: str, color: np.ndarray) -> bool:
         return bool((np.abs(imread(name)[..., :3] - color).max(-1) < 0.01).any())
 
-    assert [has("one.png", blue), has("one.png", red)] == [True, False]
-    assert [has("two.png", blue), has("two.png", red)] == [True, True]
+    assert [contains_color("one.png", blue), contains_color("one.png", red)] == [
+        True,
+        False,
+    ]
+    assert [contains_color("two.png", blue), contains_color("two.png", red)] == [
+        True,
+        True,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -236,7 +242,7 @@ def test_components_have_different_colors(topoloom: Command) -> None:
         (["-N", 4, "--figure", "a.gif"], "figures are .svg, .png, .pdf"),
     ],
 )
-def test_impossible_choices_are_refused_in_one_line(
+def test_impossible_node_choices_are_refused_in_one_line(
     topoloom: Command, words: list[object], message: str
 ) -> None:
     topoloom("pattern", "stencil3d", "--grid", "4x4x4", "--bytes", 8, "-o", "p.npz")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 SWEEP = ("network", "sweep", "--machine", "torus:4x4")
 
 
-def test_latencies_grow_with_the_load_until_sources_fall_behind(
+def test_latencies_grow_with_the_load_until_saturation(
     topoloom: Command,
 ) -> None:
     words = ["--vcs", "2", "--buffer", "8", "--packet", "4", "--seed", "1"]
@@ -42,7 +42,7 @@ def test_a_figure_is_drawn_and_a_table_printed(
     assert "latency, cycles" in (tmp_path / "a.svg").read_text()
 
 
-def test_bursts_wait_longer_and_a_window_limits_waiting_packets(
+def test_bursts_increase_latency_and_a_window_limits_packets(
     topoloom: Command,
 ) -> None:
     points = {}
@@ -122,7 +122,7 @@ def test_deadlocked_packets_are_detected(topoloom: Command) -> None:
     assert topoloom(*ring, *two).json["stalled"] is None
 
 
-def test_a_dragonfly_is_routed_as_its_text_says(topoloom: Command) -> None:
+def test_a_dragonfly_is_simulated_with_its_routing(topoloom: Command) -> None:
     words = ("--traffic", "shift(by=8)", "--loads", "0.5", "--vcs", "6", "--json")
     accepted = {}
     for routing in ("minimal", "valiant", "ugal"):
@@ -136,7 +136,9 @@ def test_a_dragonfly_is_routed_as_its_text_says(topoloom: Command) -> None:
     assert accepted["ugal"] > 0.3
 
 
-def test_measures_of_sources_latencies_and_time_add_up(topoloom: Command) -> None:
+def test_measures_of_sources_latencies_and_time_are_consistent(
+    topoloom: Command,
+) -> None:
     words = ("--loads", "0.2", "--router", "voq", "--arbiter", "age", "--json")
     found = topoloom(*SWEEP, *words).json
     assert (found["router"], found["arbiter"]) == ("voq", "age")

@@ -39,7 +39,9 @@ def test_levels_of_the_trees_of_a_triangular_grid_are_phases(
     assert hop_bytes[:3] == hop_bytes[:2:-1]
 
 
-def test_bricks_places_molecular_dynamics(topoloom: Command) -> None:
+def test_the_mapper_bricks_beats_block_order_on_molecular_dynamics(
+    topoloom: Command,
+) -> None:
     made = topoloom("pattern", "molecular-dynamics", "-o", "p.npz")
     assert "ranks     2,160" in made.out  # 6 x 6 x 4 cells with 14 computes each
     where = ["p.npz", "-m", "torus:8x8x8", "--imbalance", "0.5", "--json"]
@@ -60,7 +62,7 @@ def test_bricks_places_molecular_dynamics(topoloom: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "reason"),
+    ("words", "message"),
     [
         (["triangular"], "needs --rows"),
         (["triangular", "--rows", "6"], "the nearest are 5 and 7"),
@@ -77,8 +79,8 @@ def test_bricks_places_molecular_dynamics(topoloom: Command) -> None:
     ],
 )
 def test_sizes_without_a_pattern_are_refused(
-    topoloom: Command, words: list[str], reason: str
+    topoloom: Command, words: list[str], message: str
 ) -> None:
     done = topoloom("pattern", *words)
     assert done.status == 2
-    assert reason in done.err
+    assert message in done.err

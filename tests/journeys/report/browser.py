@@ -30,7 +30,7 @@ TIMEOUT_MS = 600_000
 
 
 @dataclass
-class Opened:
+class OpenPage:
     """A page with its console errors and network requests."""
 
     page: Page
@@ -39,7 +39,7 @@ class Opened:
 
 
 @contextlib.contextmanager
-def chromium() -> Iterator[Browser]:
+def start_chromium() -> Iterator[Browser]:
     """Start Debian's Chromium."""
     from playwright.sync_api import sync_playwright
 
@@ -55,10 +55,10 @@ def chromium() -> Iterator[Browser]:
             browser.close()
 
 
-def open_report(browser: Browser, path: Path, **settings: Any) -> Opened:
+def open_report(browser: Browser, path: Path, **settings: Any) -> OpenPage:
     """Open a report file and wait until it is drawn."""
     settings.setdefault("viewport", {"width": 1200, "height": 900})
-    opened = Opened(browser.new_page(**settings))
+    opened = OpenPage(browser.new_page(**settings))
     page = opened.page
     page.set_default_timeout(TIMEOUT_MS)
     page.on("pageerror", lambda error: opened.complaints.append(str(error)))

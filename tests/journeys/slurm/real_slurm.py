@@ -74,7 +74,7 @@ class RealSlurm:
     def run(self, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run a command outside of any job."""
         return subprocess.run(
-            _on(self.network, HEAD, [str(word) for word in words]),
+            _wrap_for_host(self.network, HEAD, [str(word) for word in words]),
             capture_output=True,
             text=True,
             check=False,
@@ -118,29 +118,34 @@ def real_slurm(
     """
     with tempfile.TemporaryDirectory(prefix="slurm-") as folder:
         home = Path(folder)
-        environment = _environment(home)
-        names = _configure(home, nodes, topology, network)
+        environment = _make_environment(home)
+        names = _write_configuration(home, nodes, topology, network)
         with contextlib.ExitStack() as stack:
-            for host, command in _daemons(home, names):
+            for host, command in _list_daemon_commands(home, names):
                 log = stack.enter_context((home / "daemons.log").open("a"))
                 daemon = subprocess.Popen(
                     # Daemons also end if this process is killed.
-                    ["setpriv", "--pdeathsig", "TERM", *_on(network, host, command)],
+                    [
+                        "setpriv",
+                        "--pdeathsig",
+                        "TERM",
+                        *_wrap_for_host(network, host, command),
+                    ],
                     env=environment,
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
                 )
-                stack.callback(_end, daemon)
+                stack.callback(_stop_daemon, daemon)
                 if command[0] == "munged":
                     _await_file(home / "munge.socket")
             slurm = RealSlurm(home, environment, network)
             _await_nodes(slurm, len(names))
-            stack.callback(_end_jobs, slurm)
+            stack.callback(_cancel_jobs, slurm)
             yield slurm
 
 
-def _environment(home: Path) -> dict[str, str]:
+def _make_environment(home: Path) -> dict[str, str]:
     """Return the environment of a user outside of any job."""
     kept = {
         name: value
@@ -151,11 +156,13 @@ def _environment(home: Path) -> dict[str, str]:
     return {**kept, "PATH": path, "SLURM_CONF": str(home / "slurm.conf")}
 
 
-def _on(network: NetworkHosts | None, host: str, words: list[str]) -> list[str]:
+def _wrap_for_host(
+    network: NetworkHosts | None, host: str, words: list[str]
+) -> list[str]:
     return words if network is None else network.on(host, *words)
 
 
-def _configure(
+def _write_configuration(
     home: Path,
     nodes: Mapping[str, str],
     topology: str,
@@ -175,7 +182,7 @@ def _configure(
         addresses = dict.fromkeys([host, *names], "127.0.0.1")
     else:
         host, addresses = HEAD, network.addresses
-    port, *ports = _free_ports(1 + len(names))
+    port, *ports = _choose_free_ports(1 + len(names))
     lines = [
         f"NodeName={name} NodeHostName={name if network else host} "
         f"NodeAddr={addresses[name]} Port={own} {settings}"
@@ -201,7 +208,9 @@ def _configure(
     return list(names)
 
 
-def _daemons(home: Path, names: list[str]) -> Iterator[tuple[str, list[str]]]:
+def _list_daemon_commands(
+    home: Path, names: list[str]
+) -> Iterator[tuple[str, list[str]]]:
     """List the daemon commands and their hosts."""
     files = {
         "socket": "munge.socket",
@@ -218,7 +227,7 @@ def _daemons(home: Path, names: list[str]) -> Iterator[tuple[str, list[str]]]:
         yield name, ["slurmd", "-D", "-N", name]
 
 
-def _free_ports(count: int) -> list[int]:
+def _choose_free_ports(count: int) -> list[int]:
     """Choose free ports below the ephemeral port range."""
     given = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text()
     lowest = int(given.split()[0])
@@ -236,18 +245,18 @@ def _free_ports(count: int) -> list[int]:
 def _await_file(file: Path) -> None:
     deadline = time.monotonic() + SECONDS
     while not file.exists():
-        assert time.monotonic() < deadline, _logs(file.parent)
+        assert time.monotonic() < deadline, _read_log_ends(file.parent)
         time.sleep(0.02)
 
 
 def _await_nodes(slurm: RealSlurm, count: int) -> None:
     deadline = time.monotonic() + SECONDS / 2
     while slurm.run("sinfo", "-h", "-N", "-o", "%t").stdout.split() != ["idle"] * count:
-        assert time.monotonic() < deadline, _logs(slurm.home)
+        assert time.monotonic() < deadline, _read_log_ends(slurm.home)
         time.sleep(0.1)
 
 
-def _end_jobs(slurm: RealSlurm) -> None:
+def _cancel_jobs(slurm: RealSlurm) -> None:
     """Cancel all jobs and wait for them, because tasks outlive their daemon."""
     slurm.run("scancel", "--user", getpass.getuser())
     deadline = time.monotonic() + SECONDS
@@ -255,7 +264,7 @@ def _end_jobs(slurm: RealSlurm) -> None:
         time.sleep(0.1)
 
 
-def _end(daemon: subprocess.Popen[bytes]) -> None:
+def _stop_daemon(daemon: subprocess.Popen[bytes]) -> None:
     daemon.terminate()
     try:
         daemon.wait(5)
@@ -264,7 +273,7 @@ def _end(daemon: subprocess.Popen[bytes]) -> None:
         daemon.wait()
 
 
-def _logs(home: Path) -> str:
+def _read_log_ends(home: Path) -> str:
     """Return the last log lines of the daemons for an error message."""
     return "\n".join(
         f"{log.name}: {line}"
@@ -273,7 +282,7 @@ def _logs(home: Path) -> str:
     )
 
 
-def crossed_nodes(count: int) -> str:
+def describe_crossed_nodes(count: int) -> str:
     """Describe nodes n1, n2, ... in a line; slot 0 is CPU 1 and slot 1 is CPU 0."""
     return f"""format = "topoloom-machine"
 version = 1

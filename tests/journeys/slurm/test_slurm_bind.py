@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from own_process import TOPOLOOM
-from real_slurm import RealSlurm, crossed_nodes, real_slurm
+from real_slurm import RealSlurm, describe_crossed_nodes, real_slurm
 
 from topoloom import load_placement, save_graph
 from topoloom.graphs import ring
@@ -37,7 +37,7 @@ def slurm() -> Iterator[RealSlurm]:
 def test_srun_starts_ranks_that_are_bound(
     slurm: RealSlurm, tmp_path: Path, ranks: int, seed: int
 ) -> None:
-    (tmp_path / "m.toml").write_text(crossed_nodes(2))
+    (tmp_path / "m.toml").write_text(describe_crossed_nodes(2))
     (tmp_path / "rank").write_text(RANK)
     (tmp_path / "rank").chmod(0o755)
     save_graph(tmp_path / "ring.npz", ring(ranks, 1000))
@@ -67,10 +67,10 @@ echo $1 $SLURMD_NODENAME $(grep Cpus_allowed_list /proc/self/status) \\
 
 
 @pytest.mark.parametrize("bind", [["--bind", "core"], []])
-def test_cray_mpich_puts_the_ranks_where_srun_starts_tasks_in_blocks(
+def test_cray_mpich_places_ranks_if_srun_starts_tasks_in_blocks(
     slurm: RealSlurm, tmp_path: Path, bind: list[str]
 ) -> None:
-    (tmp_path / "m.toml").write_text(crossed_nodes(2))
+    (tmp_path / "m.toml").write_text(describe_crossed_nodes(2))
     (tmp_path / "rank").write_text(CRAY_RANK)
     (tmp_path / "rank").chmod(0o755)
     save_graph(tmp_path / "ring.npz", ring(4, 1000))

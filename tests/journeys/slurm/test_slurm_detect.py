@@ -48,7 +48,7 @@ HOSTS = "n[1,3-4,2,5-8]"
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def program_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Put a ``topoloom`` command into a directory on PATH."""
     folder = tmp_path_factory.mktemp("programs")
     (folder / "topoloom").write_text(TOPOLOOM)
@@ -62,31 +62,31 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def slurm(programs: Path) -> Iterator[RealSlurm]:
+def slurm(program_path: Path) -> Iterator[RealSlurm]:
     """Run a Slurm with switches; n9 is a node like this machine."""
-    with real_slurm({**NODES, "n9": hardware()}, TOPOLOGY) as running:
+    with real_slurm({**NODES, "n9": describe_hardware()}, TOPOLOGY) as running:
         yield running
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Change to an empty directory."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def hardware() -> str:
+def describe_hardware() -> str:
     done = subprocess.run(["slurmd", "-C"], capture_output=True, text=True, check=True)
     keys = ("CPUs=", "SocketsPerBoard=", "CoresPerSocket=", "ThreadsPerCore=")
     return " ".join(word for word in done.stdout.split() if word.startswith(keys))
 
 
-def detect(slurm: RealSlurm, options: str, before: str = "") -> Any:
-    shown = slurm.in_job(options, f"{before} topoloom machine detect --json")
+def detect_machine(slurm: RealSlurm, options: str, prefix: str = "") -> Any:
+    shown = slurm.in_job(options, f"{prefix} topoloom machine detect --json")
     return json.loads(shown)
 
 
-def slots(
+def list_job_slots(
     slurm: RealSlurm, number: str, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, list[int]]:
     """List the allocated slots of a job on each node."""
@@ -102,11 +102,11 @@ def slots(
     return by_host
 
 
-def test_a_job_detects_its_network_and_its_own_part(
-    slurm: RealSlurm, folder: Path
+def test_a_job_detects_its_network_and_its_allocation(
+    slurm: RealSlurm, working_directory: Path
 ) -> None:
-    shown = detect(slurm, "-w n[1-4] --exclusive")
-    network, inside = without_speeds(shown["machine"]).split("+node:")
+    shown = detect_machine(slurm, "-w n[1-4] --exclusive")
+    network, inside = remove_speeds(shown["machine"]).split("+node:")
     assert (network, inside) == (NETWORK, "2:2,distance=8:16:16")
     assert (shown["hosts"], shown["allocation"]) == (HOSTS, "n[1-4]")
     assert shown["allocated_slots"] == 16
@@ -116,13 +116,13 @@ def test_a_job_detects_its_network_and_its_own_part(
 SPEEDS = re.compile(r"[0-9.]+ ?[GT]B/s|assumed: .* per node|(?<=11-8)@.*")
 
 
-def without_speeds(machine: str) -> str:
+def remove_speeds(machine: str) -> str:
     """Remove the NIC speeds of this host."""
     return re.sub(r",bandwidth=[^+]*|@[0-9.]+GB/s", "", machine)
 
 
 def test_the_documentation_shows_the_output_of_a_real_job(
-    slurm: RealSlurm, folder: Path
+    slurm: RealSlurm, working_directory: Path
 ) -> None:
     page = Path(__file__).parents[3] / "docs" / "how-to" / "machines" / "detect.md"
     blocks = re.findall(r"^```console\n(.*?)^```", page.read_text(), re.M | re.S)
@@ -147,7 +147,7 @@ def test_the_allocation_has_the_order_of_srun(
             "srun", "--jobid", number, "-l", "printenv", "SLURMD_NODENAME"
         )
         order = [line.split()[1] for line in sorted(tasks.stdout.splitlines())]
-        assert list(slots(slurm, number, monkeypatch)) == order
+        assert list(list_job_slots(slurm, number, monkeypatch)) == order
 
 
 @pytest.mark.parametrize(
@@ -180,19 +180,21 @@ def test_slots_are_the_allocated_cores(
     given: dict[str, list[int]],
 ) -> None:
     with slurm.job(options) as number:
-        assert slots(slurm, number, monkeypatch) == given
+        assert list_job_slots(slurm, number, monkeypatch) == given
 
 
 def test_jobs_that_share_a_node_have_different_slots(
     slurm: RealSlurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with slurm.job("-w n1 -n1") as one, slurm.job("-w n1 -n3") as other:
-        taken = [slots(slurm, number, monkeypatch)["n1"] for number in (one, other)]
+        taken = [
+            list_job_slots(slurm, number, monkeypatch)["n1"] for number in (one, other)
+        ]
     assert [len(each) for each in taken] == [1, 3]
     assert sorted(taken[0] + taken[1]) == [0, 1, 2, 3]
 
 
-def test_every_task_of_a_job_array_sees_its_own_node(
+def test_every_task_of_a_job_array_detects_its_own_node(
     slurm: RealSlurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Slurm gives the last task the number of the whole array.
@@ -208,22 +210,24 @@ def test_every_task_of_a_job_array_sees_its_own_node(
     assert array in running
     try:
         for number, host in running.items():
-            assert list(slots(slurm, number, monkeypatch)) == [host]
+            assert list(list_job_slots(slurm, number, monkeypatch)) == [host]
     finally:
         slurm.run("scancel", array)
 
 
-def test_a_step_of_one_task_sees_the_whole_job(slurm: RealSlurm, folder: Path) -> None:
-    shown = detect(slurm, "-w n[1-2] -n8", "srun -n1 -N1 -w n2")
+def test_a_step_of_one_task_detects_the_whole_job(
+    slurm: RealSlurm, working_directory: Path
+) -> None:
+    shown = detect_machine(slurm, "-w n[1-2] -n8", "srun -n1 -N1 -w n2")
     assert shown["allocation"] == "n[1-2]"
     assert shown["allocated_slots"] == 8
 
 
-def test_a_node_like_this_one_has_the_caches_of_hwloc(
-    slurm: RealSlurm, folder: Path
+def test_a_node_like_this_machine_has_the_caches_of_hwloc(
+    slurm: RealSlurm, working_directory: Path
 ) -> None:
     alone = json.loads(slurm.run("topoloom", "machine", "detect", "--json").stdout)
-    shown = detect(slurm, "-w n9 --exclusive", "srun -N1 -n1")
+    shown = detect_machine(slurm, "-w n9 --exclusive", "srun -N1 -n1")
     # A machine of several nodes has a hop weight.
     inside = alone["machine"].partition("+node:")[2]
     assert shown["machine"] == f"tree:1+node:{inside}:16"
@@ -231,7 +235,7 @@ def test_a_node_like_this_one_has_the_caches_of_hwloc(
 
 
 def test_an_mpi_program_is_recorded_placed_and_started_by_srun(
-    slurm: RealSlurm, folder: Path
+    slurm: RealSlurm, working_directory: Path
 ) -> None:
     words = ["mpicc.mpich", "-w", NAP_SOURCE.parents[1] / "where.c", NAP_SOURCE]
     where = compile_program("where", words)
@@ -261,7 +265,7 @@ def test_an_mpi_program_is_recorded_placed_and_started_by_srun(
 
 
 def test_the_printed_topology_and_node_list_give_the_same_machine(
-    slurm: RealSlurm, folder: Path
+    slurm: RealSlurm, working_directory: Path
 ) -> None:
     save_graph("ring.npz", ring(4, 1000))
     slurm.in_job(
@@ -275,7 +279,7 @@ def test_the_printed_topology_and_node_list_give_the_same_machine(
     )
     made = load_placement("x.json")
     assert made.hosts == ("n2", "n5", "n7", "n8")
-    assert without_speeds(made.machine.text) == NETWORK
+    assert remove_speeds(made.machine.text) == NETWORK
     job = load_machine_and_allocation("addresses.txt")
     assert set(job.hosts or ()) == {"n2", "n5"}
     assert job.allocation.machine.hops(0, 1) == 2
@@ -301,24 +305,24 @@ def test_stale_variables_of_a_job_are_an_error(
 
 
 def test_without_scontrol_the_variables_give_the_number_of_cpus(
-    slurm: RealSlurm, folder: Path
+    slurm: RealSlurm, working_directory: Path
 ) -> None:
-    (folder / "scontrol").write_text("#!/bin/sh\nexit 1\n")
-    (folder / "scontrol").chmod(0o755)
-    shown = detect(slurm, "-w n[1,3-4] -N3 -n5", "PATH=.:$PATH")
+    (working_directory / "scontrol").write_text("#!/bin/sh\nexit 1\n")
+    (working_directory / "scontrol").chmod(0o755)
+    shown = detect_machine(slurm, "-w n[1,3-4] -N3 -n5", "PATH=.:$PATH")
     assert shown["machine"].startswith("tree:3")
     assert (shown["hosts"], shown["allocation"]) == ("n[1,3-4]", "n[1,3-4]")
     assert shown["allocated_slots"] == 5
 
 
 def test_without_switches_the_nodes_of_a_job_share_one_switch(
-    programs: Path, monkeypatch: pytest.MonkeyPatch
+    program_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
         real_slurm({"n[1-3]": NODES["n[1-4]"]}, "") as slurm,
         slurm.job("-w n[1,3] -N2 -n3") as number,
     ):
-        given = slots(slurm, number, monkeypatch)
+        given = list_job_slots(slurm, number, monkeypatch)
         machine = load_machine_and_allocation("detect").allocation.machine
     assert given == {"n1": [0, 2], "n3": [0]}
-    assert without_speeds(machine.text) == "tree:2+node:2:2,distance=8:16:16"
+    assert remove_speeds(machine.text) == "tree:2+node:2:2,distance=8:16:16"

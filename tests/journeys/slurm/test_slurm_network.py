@@ -17,7 +17,7 @@ from network_hosts import (
     network_hosts,
 )
 from own_process import TOPOLOOM
-from real_slurm import RealSlurm, crossed_nodes, real_slurm
+from real_slurm import RealSlurm, describe_crossed_nodes, real_slurm
 from several_hosts import PROGRAMS
 
 from topoloom import load_placement, save_graph
@@ -49,7 +49,7 @@ def test_srun_places_and_binds_ranks_that_communicate_over_the_network(
     assert slurm.network is not None
     words = ["mpicc.mpich", "-w", PROGRAMS / "across.c", NAP_SOURCE]
     across = compile_program("across", words)
-    (tmp_path / "m.toml").write_text(crossed_nodes(3))
+    (tmp_path / "m.toml").write_text(describe_crossed_nodes(3))
     save_graph(tmp_path / "ring.npz", ring(5, 1000))
     placing = ["--machine", "m.toml", "--bind", "core", "--profile", "ring.npz"]
     mapping = ["--mapper", "random", "--seed", "2", "-o", "x.json"]
@@ -70,10 +70,10 @@ def test_srun_places_and_binds_ranks_that_communicate_over_the_network(
         assert slurm.network.received(node) - before[node] >= messages * BYTES
 
 
-def test_export_asks_srun_where_ranks_would_start(
+def test_export_checks_the_start_hosts_with_srun(
     slurm: RealSlurm, tmp_path: Path
 ) -> None:
-    (tmp_path / "m.toml").write_text(crossed_nodes(3))
+    (tmp_path / "m.toml").write_text(describe_crossed_nodes(3))
     save_graph(tmp_path / "ring.npz", ring(5, 1000))
     place = "map ring.npz --machine m.toml --mapper random --seed 2 -o x.json"
     export = "export x.json --to slurm-hostfile --check -o h --hosts"
@@ -99,7 +99,9 @@ def test_export_asks_srun_where_ranks_would_start(
     assert (tmp_path / "h").read_text() == (tmp_path / "right").read_text()
 
 
-def test_outside_of_a_job_srun_is_not_asked(slurm: RealSlurm, tmp_path: Path) -> None:
+def test_export_does_not_run_srun_outside_of_a_job(
+    slurm: RealSlurm, tmp_path: Path
+) -> None:
     save_graph(tmp_path / "ring.npz", ring(2, 1000))
     where = f"--machine mesh:2 -o {tmp_path}/x.json"
     slurm.run(*TOPOLOOM, "map", tmp_path / "ring.npz", *where.split())

@@ -36,7 +36,7 @@ def slurm() -> Iterator[RealSlurm]:
             yield running
 
 
-def hosts(output: str) -> list[str]:
+def list_hosts(output: str) -> list[str]:
     """List the hosts reported by the ranks, in rank order."""
     rows = [line.split() for line in output.splitlines() if line[:1].isdigit()]
     return [host for _, host in sorted(rows, key=lambda row: int(row[0]))]
@@ -56,7 +56,7 @@ def hosts(output: str) -> list[str]:
         (4, LaunchOrder(ranks_per_node=2), 8),
     ],
 )
-def test_srun_starts_ranks_where_block_order_has_them(
+def test_srun_starts_ranks_in_block_order(
     slurm: RealSlurm, nodes: int, order: LaunchOrder, ranks: int
 ) -> None:
     machine = Machine("mesh:4+node:4")
@@ -70,7 +70,7 @@ def test_srun_starts_ranks_where_block_order_has_them(
     names = ",".join(f"n{node + 1}" for node in range(nodes))
     script = f"{command} --mpi=none sh -c '{SAY}'"
     output = slurm.in_job(f"-N{nodes} -w {names} --exclusive", script)
-    assert hosts(output) == [f"n{slot // 4 + 1}" for slot in used.slots.tolist()]
+    assert list_hosts(output) == [f"n{slot // 4 + 1}" for slot in used.slots.tolist()]
 
 
 @pytest.mark.parametrize("ranks", [2, 7])
@@ -89,4 +89,4 @@ def test_a_job_is_mapped_on_the_slots_that_srun_uses(
     per_node = placed.machine.slots_per_node
     slots = placed.placement.slots.tolist()
     started = output[output.index("allocation") :]
-    assert hosts(started) == [name[slot // per_node] for slot in slots]
+    assert list_hosts(started) == [name[slot // per_node] for slot in slots]

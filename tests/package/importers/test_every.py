@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from fat_tree_dump import make_fat_tree
 from test_cloud import AWS, GOOGLE, ORACLE
-from test_hwloc import VIRTUAL, Fake
+from test_hwloc import VIRTUAL, UniformTopology
 from test_ibnetdiscover import CAPTURE
 from test_nccl import HGX, LOPSIDED, PCI_ONLY, RING
 from test_scotch import READ as TARGETS
@@ -38,7 +38,10 @@ KUBERNETES = """{"kind": "List", "items": [
 SMALL = make_fat_tree(2, 1, 2, 1, 1)
 #: importer -> texts in its format
 SAMPLES = {
-    "hwloc": [VIRTUAL, Fake([("Package", 2), ("L3Cache", 2), ("Core", 2)]).xml()],
+    "hwloc": [
+        VIRTUAL,
+        UniformTopology([("Package", 2), ("L3Cache", 2), ("Core", 2)]).format_xml(),
+    ],
     "slurm-conf": [TREE, PRINTED, BLOCKS, PRINTED_BLOCKS],
     "slurm-nodes": [SLURM_NODES],
     "slurm-yaml": [YAML, TORUS, REGIONS],

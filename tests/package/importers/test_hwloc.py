@@ -35,7 +35,7 @@ from topoloom.nodes.node_parts import COSTS, Device
 
 
 def read_text(*levels: tuple[str, int], memory: str = "", pus: int = 1) -> str:
-    return read_hwloc(UniformTopology(list(levels), memory, pus).xml()).text
+    return read_hwloc(UniformTopology(list(levels), memory, pus).format_xml()).text
 
 
 def test_a_real_hwloc_topology_is_read() -> None:
@@ -133,7 +133,7 @@ def test_an_imported_node_survives_a_round_trip(tmp_path: Path) -> None:
 
 @given(draw_topology())
 def test_levels_are_named_after_the_shared_object(fake: UniformTopology) -> None:
-    inside, _ = read_inside(fake.xml())
+    inside, _ = read_inside(fake.format_xml())
     node, machine = (
         make_node_parts(inside),
         Machine(format_nodes(1, format_levels(inside))),
@@ -204,7 +204,7 @@ def test_threads_without_cores_are_slots() -> None:
 
 
 def test_disallowed_cores_are_no_slots() -> None:
-    xml = UniformTopology([("Package", 2), ("Core", 4)]).xml()
+    xml = UniformTopology([("Package", 2), ("Core", 4)]).format_xml()
     some = xml.replace('"Machine"', '"Machine" allowed_cpuset="0x33"')
     assert read_hwloc(some).text == "torus:1+node:2:2,distance=8:16"
     some = xml.replace('"Machine"', '"Machine" allowed_cpuset="0x13"')
@@ -348,7 +348,7 @@ def compute_distance(inside: NodeCores, a: int, b: int) -> int:
 
 @given(draw_topology())
 def test_distances_follow_shared_objects(fake: UniformTopology) -> None:
-    inside, _ = read_inside(fake.xml())
+    inside, _ = read_inside(fake.format_xml())
     machine = Machine(format_nodes(1, format_levels(inside)))
     count = len(inside.cores)
     assert machine.slot_count == count
@@ -361,7 +361,7 @@ def test_distances_follow_shared_objects(fake: UniformTopology) -> None:
 def test_a_part_of_a_node_is_never_nearer_than_in_the_full_node(
     fake: UniformTopology, rng: random.Random
 ) -> None:
-    inside, _ = read_inside(fake.xml())
+    inside, _ = read_inside(fake.format_xml())
     part = inside.restrict_to(sum(core for core in inside.cores if rng.random() < 0.7))
     if not part.cores:
         return

@@ -62,7 +62,7 @@ def test_rankfiles_of_single_socket_machines_name_only_cores() -> None:
 
 @given(draw_topology())
 def test_an_imported_node_has_the_sockets_of_its_file(fake: UniformTopology) -> None:
-    xml = fake.xml()
+    xml = fake.format_xml()
     described = read_hwloc(xml)
     machine = Machine(described.text)
     sockets = xml.count('type="Package"')
@@ -85,7 +85,7 @@ def test_nodes_from_files_keep_their_costs_in_a_network(
         arguments = []
         for number, node in enumerate(nodes):
             file = Path(folder, f"{number}.xml")
-            file.write_text(node.xml())
+            file.write_text(node.format_xml())
             arguments.append(f"{number}={file}" if number else str(file))
         joined = join_nodes(MachineDescription("tree:4:2"), arguments)
         machine = Machine(joined.text)
@@ -94,13 +94,13 @@ def test_nodes_from_files_keep_their_costs_in_a_network(
         again, kept = load_described(saved)
     assert again.text == machine.text
     assert kept.node == joined.node
-    if any(read_hwloc(node.xml()).node.names for node in nodes):
+    if any(read_hwloc(node.format_xml()).node.names for node in nodes):
         assert machine.distance(0, machine.slots_per_node) == 2 * 16
 
 
 def test_a_saved_placement_contains_its_sockets(tmp_path: Path) -> None:
     levels = [("Package", 2), ("L3Cache", 2), ("Core", 4)]
-    described = read_hwloc(UniformTopology(levels).xml())
+    described = read_hwloc(UniformTopology(levels).format_xml())
     machine = Machine(described.text)
     allocation = Allocation.whole(machine)
     placement = Placement(allocation, allocation.slots)

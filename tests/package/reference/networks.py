@@ -66,7 +66,7 @@ class WireList:
         self.speed[wire] = speed
         return wire
 
-    def cable(self, u: int, v: int, speed: Speed = UNIT) -> None:
+    def add_cable(self, u: int, v: int, speed: Speed = UNIT) -> None:
         """Add a link in each direction."""
         self.add(u, v, speed)
         self.add(v, u, speed)
@@ -110,7 +110,7 @@ def attach_nodes(
     host = Speed(cards * speed.bandwidth, speed.latency)
     for node, router in enumerate(home):
         if cards > 0:
-            wires.cable(count + node, router, host)
+            wires.add_cable(count + node, router, host)
 
     def extend_route(
         between: Callable[[int, int], Route] | None,

@@ -48,11 +48,11 @@ def make_rail_cluster(
 
     wires = WireList()
     for gpu in range(nodes):
-        wires.cable(gpu, get_nvswitch(gpu), speed[0])
-        wires.cable(gpu, get_leaf(gpu), speed[1])
+        wires.add_cable(gpu, get_nvswitch(gpu), speed[0])
+        wires.add_cable(gpu, get_leaf(gpu), speed[1])
     for switch in range(leaves, first_spine):
         for spine in range(spines):
-            wires.cable(switch, first_spine + spine, speed[2])
+            wires.add_cable(switch, first_spine + spine, speed[2])
 
     def route(a: int, b: int) -> Route:
         if a == b:

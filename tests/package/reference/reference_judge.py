@@ -56,7 +56,7 @@ class RouteShare(NamedTuple):
 
     minimal: float
 
-    def of(self, network: Network, a: int, b: int) -> Route:
+    def mix_routes(self, network: Network, a: int, b: int) -> Route:
         """Combine minimal routes and detours."""
         route: Route = Counter()
         assert network.detours is not None
@@ -81,7 +81,7 @@ def compute_link_loads(
         route = (
             network.route(a, b)
             if share is None
-            else RouteShare(share).of(network, a, b)
+            else RouteShare(share).mix_routes(network, a, b)
         )
         for wire, part in route.items():
             loads[wire][source, target] += part * size

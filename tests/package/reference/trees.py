@@ -68,7 +68,7 @@ def make_fat_tree(
             for root in range(roots[level]):
                 for _ in range(parallel[level]):
                     for parent in range(up[level]):
-                        wires.cable(
+                        wires.add_cable(
                             get_switch(level, leaf, root),
                             get_switch(level + 1, leaf, root + parent * roots[level]),
                             speed[level],

@@ -60,18 +60,18 @@ class LibraryStrategy:
         given = {name: text.encode() for name, text in texts.items()}
         setting = _SettingStruct(ranks=ranks, **given)
         made = ctypes.byref(self._strategy)
-        self._call("topoloom_strategy_make", ctypes.byref(setting), made)
+        self._call_library("topoloom_strategy_make", ctypes.byref(setting), made)
 
     def choose(self, operation: str, size: int) -> str:
         """Return the name of the schedule chosen for a call."""
         schedule = ctypes.c_char_p()
         number, bytes_ = NUMBERS[operation], ctypes.c_int64(size)
         chosen = self._strategy, number, bytes_, 0, ctypes.byref(schedule)
-        self._call("topoloom_strategy_choose", *chosen)
+        self._call_library("topoloom_strategy_choose", *chosen)
         assert schedule.value is not None
         return schedule.value.decode()
 
-    def _call(self, name: str, *given: Any) -> None:
+    def _call_library(self, name: str, *given: Any) -> None:
         error = ctypes.create_string_buffer(256)
         failed = self._core[name](*given, error, ctypes.c_size_t(256))
         assert not failed, error.value
