@@ -173,7 +173,9 @@ def test_hypergraphs_are_read_and_cut_with_minimal_cost(
     assert found["cut_bytes"] == 6
 
 
-def hyperedge_cut(hyperedges: list[tuple[int, list[int]]], owners: list[int]) -> int:
+def compute_hyperedge_cut(
+    hyperedges: list[tuple[int, list[int]]], owners: list[int]
+) -> int:
     return sum(w * (len({owners[pin] for pin in pins}) - 1) for w, pins in hyperedges)
 
 
@@ -190,13 +192,13 @@ def test_weights_of_hyperedges_are_shared_among_their_pairs_in_any_unit(
     found = topoloom("balance", "h.hg", *words).json
     for task, _, new in list_moves(found):
         owners[task] = new
-    assert found["cut_bytes"] == factor * hyperedge_cut(hyperedges, owners)
+    assert found["cut_bytes"] == factor * compute_hyperedge_cut(hyperedges, owners)
     # The least cost of all distributions with 2 to 4 tasks per rank.
     every = itertools.product((0, 1), repeat=6)
     fair = [list(new) for new in every if 2 <= sum(new) <= 4]
     assert found["cost"] == found["cut_bytes"] * (100 // factor) + len(found["moves"])
     assert found["cost"] == min(
-        100 * hyperedge_cut(hyperedges, new)
+        100 * compute_hyperedge_cut(hyperedges, new)
         + sum(a != b for a, b in zip(new, [0, 0, 0, 0, 0, 1], strict=True))
         for new in fair
     )

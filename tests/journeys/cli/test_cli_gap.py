@@ -82,16 +82,16 @@ def test_judge_and_compare_print_the_same_gaps(topoloom: Command) -> None:
     where = ["-m", "torus:8x8x4", "--allocate", 48]
     topoloom("map", "p.npz", *where, "--mapper", "gge", "-o", "x.json")
 
-    def judge_gap() -> Any:
+    def read_judged_gap() -> Any:
         return topoloom("judge", "p.npz", "x.json", "--json").json["gap"]
 
     words = ["compare", "p.npz", *where, "--mappers", "gge", "--json"]
-    assert judge_gap() == topoloom(*words).json["results"][1]["gap"]
-    assert judge_gap() == judge_gap()
+    assert read_judged_gap() == topoloom(*words).json["results"][1]["gap"]
+    assert read_judged_gap() == read_judged_gap()
     # A longer search proves at least as much.
     bound = topoloom("bound", "p.npz", "x.json", "--json").json
     for measure in MEASURES:
-        assert judge_gap()[measure] >= bound[measure]["gap"] >= 1
+        assert read_judged_gap()[measure] >= bound[measure]["gap"] >= 1
 
 
 def test_without_a_proven_bound_there_is_no_gap(topoloom: Command) -> None:

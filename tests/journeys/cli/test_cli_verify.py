@@ -58,7 +58,7 @@ def test_invalid_verify_input_is_reported_in_one_line(
 
 
 @pytest.fixture
-def input_with_text(tmp_path: Path) -> Iterator[None]:
+def stdin_with_text(tmp_path: Path) -> Iterator[None]:
     """Redirect standard input from a file with one line."""
     text = tmp_path / "input"
     text.write_text("what the program reads\n")
@@ -71,7 +71,7 @@ def input_with_text(tmp_path: Path) -> Iterator[None]:
 
 
 def test_standard_input_that_would_reach_another_rank_is_refused(
-    topoloom_with_placement: Command, input_with_text: None
+    topoloom_with_placement: Command, stdin_with_text: None
 ) -> None:
     done = topoloom_with_placement(*WORLD, *HOSTS, "--", *MPIRUN, "true")
     assert done.status == 2

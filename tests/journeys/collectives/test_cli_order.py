@@ -77,12 +77,12 @@ def test_the_order_table_shows_all_orders(topoloom_with_costs: Command) -> None:
 
 
 def test_nested_groups_are_listed_with_statistics(topoloom: Command) -> None:
-    def seconds(a: int, b: int) -> float:
+    def get_cost(a: int, b: int) -> float:
         level = 10 + (a // 4 != b // 4) + 9 * (a // 16 != b // 16)
         return level + 0.1 * ((7 * a + 3 * b) % 11)
 
     rows = [
-        ",".join("0" if a == b else f"{seconds(a, b):.2f}e-6" for b in range(32))
+        ",".join("0" if a == b else f"{get_cost(a, b):.2f}e-6" for b in range(32))
         for a in range(32)
     ]
     rows[1] = rows[1].replace("10.", "2000.", 1)  # one disturbed message

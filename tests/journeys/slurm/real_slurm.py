@@ -71,7 +71,9 @@ class RealSlurm:
     environment: Mapping[str, str]
     network: NetworkHosts | None = None
 
-    def run(self, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    def run_command(
+        self, *words: object, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
         """Run a command outside of any job."""
         return subprocess.run(
             _wrap_for_host(self.network, HEAD, [str(word) for word in words]),
@@ -83,26 +85,26 @@ class RealSlurm:
             env={**self.environment, **variables},
         )
 
-    def in_job(self, options: str, script: str) -> str:
+    def run_in_job(self, options: str, script: str) -> str:
         """Run a shell script in an allocation, as after ``salloc OPTIONS``."""
-        done = self.run("salloc", "-Q", *options.split(), "sh", "-ec", script)
+        done = self.run_command("salloc", "-Q", *options.split(), "sh", "-ec", script)
         assert done.returncode == 0, done.stderr + done.stdout
         return done.stdout
 
     @contextlib.contextmanager
-    def job(self, options: str) -> Iterator[str]:
+    def hold_allocation(self, options: str) -> Iterator[str]:
         """Yield the number of an allocation in which nothing runs."""
-        done = self.run("salloc", "--no-shell", *options.split())
+        done = self.run_command("salloc", "--no-shell", *options.split())
         granted = re.search(r"Granted job allocation (\d+)", done.stderr)
         assert granted, done.stderr
         try:
             yield granted[1]
         finally:
-            self.run("scancel", granted[1])
+            self.run_command("scancel", granted[1])
 
 
 @contextlib.contextmanager
-def real_slurm(
+def start_slurm(
     nodes: Mapping[str, str], topology: str, network: NetworkHosts | None = None
 ) -> Iterator[RealSlurm]:
     """Start a Slurm, and stop it at the end.
@@ -138,9 +140,9 @@ def real_slurm(
                 )
                 stack.callback(_stop_daemon, daemon)
                 if command[0] == "munged":
-                    _await_file(home / "munge.socket")
+                    _wait_for_file(home / "munge.socket")
             slurm = RealSlurm(home, environment, network)
-            _await_nodes(slurm, len(names))
+            _wait_for_nodes(slurm, len(names))
             stack.callback(_cancel_jobs, slurm)
             yield slurm
 
@@ -242,25 +244,30 @@ def _choose_free_ports(count: int) -> list[int]:
         return ports
 
 
-def _await_file(file: Path) -> None:
+def _wait_for_file(file: Path) -> None:
     deadline = time.monotonic() + SECONDS
     while not file.exists():
         assert time.monotonic() < deadline, _read_log_ends(file.parent)
         time.sleep(0.02)
 
 
-def _await_nodes(slurm: RealSlurm, count: int) -> None:
+def _wait_for_nodes(slurm: RealSlurm, count: int) -> None:
     deadline = time.monotonic() + SECONDS / 2
-    while slurm.run("sinfo", "-h", "-N", "-o", "%t").stdout.split() != ["idle"] * count:
+    while (
+        slurm.run_command("sinfo", "-h", "-N", "-o", "%t").stdout.split()
+        != ["idle"] * count
+    ):
         assert time.monotonic() < deadline, _read_log_ends(slurm.home)
         time.sleep(0.1)
 
 
 def _cancel_jobs(slurm: RealSlurm) -> None:
     """Cancel all jobs and wait for them, because tasks outlive their daemon."""
-    slurm.run("scancel", "--user", getpass.getuser())
+    slurm.run_command("scancel", "--user", getpass.getuser())
     deadline = time.monotonic() + SECONDS
-    while slurm.run("squeue", "-h").stdout.strip() and time.monotonic() < deadline:
+    while (
+        slurm.run_command("squeue", "-h").stdout.strip() and time.monotonic() < deadline
+    ):
         time.sleep(0.1)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from own_process import TOPOLOOM
-from real_slurm import RealSlurm, describe_crossed_nodes, real_slurm
+from real_slurm import RealSlurm, describe_crossed_nodes, start_slurm
 
 from topoloom import load_placement, save_graph
 from topoloom.graphs import ring
@@ -28,7 +28,9 @@ def slurm() -> Iterator[RealSlurm]:
     """Start a Slurm of two nodes with two cores each, without task binding."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", f"{os.environ['PATH']}:/usr/sbin")
-        with real_slurm({"n[1-2]": "CPUs=2 Sockets=1 CoresPerSocket=2"}, "") as running:
+        with start_slurm(
+            {"n[1-2]": "CPUs=2 Sockets=1 CoresPerSocket=2"}, ""
+        ) as running:
             yield running
 
 
@@ -45,7 +47,7 @@ def test_srun_starts_ranks_that_are_bound(
     mapping = ["--mapper", "random", "--seed", str(seed), "-o", "x.json"]
     command = ["srun", "--mpi=none", "-n", str(ranks), "./rank", "two words"]
     words = [*TOPOLOOM, "run", *placing, *mapping, "--", *command]
-    output = slurm.in_job("-N2 --exclusive", f"cd {tmp_path}; {shlex.join(words)}")
+    output = slurm.run_in_job("-N2 --exclusive", f"cd {tmp_path}; {shlex.join(words)}")
     rows = [line.split(maxsplit=4) for line in output.splitlines()]
     placed = load_placement(tmp_path / "x.json").placement.slots.tolist()
     assert sorted(
@@ -84,7 +86,7 @@ def test_cray_mpich_places_ranks_if_srun_starts_tasks_in_blocks(
         export CRAY_MPICH_VERSION=8.1.29
         {shlex.join([*TOPOLOOM, "run", *words])}
     """
-    output = slurm.in_job("-N2 --exclusive", script)
+    output = slurm.run_in_job("-N2 --exclusive", script)
     rows = sorted(line.split() for line in output.splitlines())
     slots = load_placement(tmp_path / "x.json").placement.slots.tolist()
     hosts = [f"n{slot // 2 + 1}" for slot in slots]

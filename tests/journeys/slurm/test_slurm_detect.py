@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from built_programs import NAP_SOURCE, compile_program
-from real_slurm import PROGRAMS, SECONDS, RealSlurm, real_slurm
+from real_slurm import PROGRAMS, SECONDS, RealSlurm, start_slurm
 
 from topoloom import Error, load_placement, save_graph
 from topoloom.graphs import ring
@@ -48,7 +48,7 @@ HOSTS = "n[1,3-4,2,5-8]"
 
 
 @pytest.fixture(scope="module")
-def program_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def topoloom_on_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Put a ``topoloom`` command into a directory on PATH."""
     folder = tmp_path_factory.mktemp("programs")
     (folder / "topoloom").write_text(TOPOLOOM)
@@ -62,9 +62,9 @@ def program_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def slurm(program_path: Path) -> Iterator[RealSlurm]:
+def slurm(topoloom_on_path: Path) -> Iterator[RealSlurm]:
     """Run a Slurm with switches; n9 is a node like this machine."""
-    with real_slurm({**NODES, "n9": describe_hardware()}, TOPOLOGY) as running:
+    with start_slurm({**NODES, "n9": describe_hardware()}, TOPOLOGY) as running:
         yield running
 
 
@@ -82,7 +82,7 @@ def describe_hardware() -> str:
 
 
 def detect_machine(slurm: RealSlurm, options: str, prefix: str = "") -> Any:
-    shown = slurm.in_job(options, f"{prefix} topoloom machine detect --json")
+    shown = slurm.run_in_job(options, f"{prefix} topoloom machine detect --json")
     return json.loads(shown)
 
 
@@ -130,7 +130,7 @@ def test_the_documentation_shows_the_output_of_a_real_job(
     assert len(shown) == 1
     salloc, *lines = shown[0].splitlines()
     commands = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
-    printed = slurm.in_job(salloc.removeprefix("$ salloc -Q "), "\n".join(commands))
+    printed = slurm.run_in_job(salloc.removeprefix("$ salloc -Q "), "\n".join(commands))
     wanted = [line for line in lines if not line.startswith("$ ")]
     shown_speeds, wanted_speeds = (
         [SPEEDS.sub("...", line) for line in each]
@@ -142,8 +142,8 @@ def test_the_documentation_shows_the_output_of_a_real_job(
 def test_the_allocation_has_the_order_of_srun(
     slurm: RealSlurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with slurm.job("-w n[4,2,5,1] -N4 -n4") as number:
-        tasks = slurm.run(
+    with slurm.hold_allocation("-w n[4,2,5,1] -N4 -n4") as number:
+        tasks = slurm.run_command(
             "srun", "--jobid", number, "-l", "printenv", "SLURMD_NODENAME"
         )
         order = [line.split()[1] for line in sorted(tasks.stdout.splitlines())]
@@ -179,14 +179,17 @@ def test_slots_are_the_allocated_cores(
     options: str,
     given: dict[str, list[int]],
 ) -> None:
-    with slurm.job(options) as number:
+    with slurm.hold_allocation(options) as number:
         assert list_job_slots(slurm, number, monkeypatch) == given
 
 
 def test_jobs_that_share_a_node_have_different_slots(
     slurm: RealSlurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with slurm.job("-w n1 -n1") as one, slurm.job("-w n1 -n3") as other:
+    with (
+        slurm.hold_allocation("-w n1 -n1") as one,
+        slurm.hold_allocation("-w n1 -n3") as other,
+    ):
         taken = [
             list_job_slots(slurm, number, monkeypatch)["n1"] for number in (one, other)
         ]
@@ -199,20 +202,24 @@ def test_every_task_of_a_job_array_detects_its_own_node(
 ) -> None:
     # Slurm gives the last task the number of the whole array.
     options = ["--parsable", "--array=1-3", "-n4", "-N1", "-x", "n[5-9]"]
-    submitted = slurm.run("sbatch", *options, "-o", "/dev/null", "--wrap", "sleep 60")
+    submitted = slurm.run_command(
+        "sbatch", *options, "-o", "/dev/null", "--wrap", "sleep 60"
+    )
     array = submitted.stdout.strip()
     running = {}
     deadline = time.monotonic() + SECONDS
     while len(running) < 3:
         assert time.monotonic() < deadline
-        listed = slurm.run("squeue", "-h", "-j", array, "-t", "R", "-o", "%A %N")
+        listed = slurm.run_command(
+            "squeue", "-h", "-j", array, "-t", "R", "-o", "%A %N"
+        )
         running = dict(line.split() for line in listed.stdout.splitlines())
     assert array in running
     try:
         for number, host in running.items():
             assert list(list_job_slots(slurm, number, monkeypatch)) == [host]
     finally:
-        slurm.run("scancel", array)
+        slurm.run_command("scancel", array)
 
 
 def test_a_step_of_one_task_detects_the_whole_job(
@@ -226,7 +233,9 @@ def test_a_step_of_one_task_detects_the_whole_job(
 def test_a_node_like_this_machine_has_the_caches_of_hwloc(
     slurm: RealSlurm, working_directory: Path
 ) -> None:
-    alone = json.loads(slurm.run("topoloom", "machine", "detect", "--json").stdout)
+    alone = json.loads(
+        slurm.run_command("topoloom", "machine", "detect", "--json").stdout
+    )
     shown = detect_machine(slurm, "-w n9 --exclusive", "srun -N1 -n1")
     # A machine of several nodes has a hop weight.
     inside = alone["machine"].partition("+node:")[2]
@@ -239,7 +248,7 @@ def test_an_mpi_program_is_recorded_placed_and_started_by_srun(
 ) -> None:
     words = ["mpicc.mpich", "-w", NAP_SOURCE.parents[1] / "where.c", NAP_SOURCE]
     where = compile_program("where", words)
-    output = slurm.in_job(
+    output = slurm.run_in_job(
         "-w n[1-3] -N3 -n5",
         f"""
         topoloom record --mpicc mpicc.mpich -o p.npz -- srun --mpi=pmi2 -n5 {where} >&2
@@ -268,7 +277,7 @@ def test_the_printed_topology_and_node_list_give_the_same_machine(
     slurm: RealSlurm, working_directory: Path
 ) -> None:
     save_graph("ring.npz", ring(4, 1000))
-    slurm.in_job(
+    slurm.run_in_job(
         "-w n[2,5] --exclusive",
         """
         scontrol show topology | grep -v island > topology.txt
@@ -288,9 +297,9 @@ def test_the_printed_topology_and_node_list_give_the_same_machine(
 def test_stale_variables_of_a_job_are_an_error(
     slurm: RealSlurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with slurm.job("-w n1") as number:
+    with slurm.hold_allocation("-w n1") as number:
         pass
-    done = slurm.run("topoloom", "machine", "detect", SLURM_JOB_ID=number)
+    done = slurm.run_command("topoloom", "machine", "detect", SLURM_JOB_ID=number)
     assert (done.returncode, done.stdout) == (2, "")
     wanted = rf"SLURM_JOB_ID: job {number} has ended \((CANCELLED|COMPLETED)\); start"
     assert re.search(wanted, done.stderr)
@@ -316,11 +325,11 @@ def test_without_scontrol_the_variables_give_the_number_of_cpus(
 
 
 def test_without_switches_the_nodes_of_a_job_share_one_switch(
-    program_path: Path, monkeypatch: pytest.MonkeyPatch
+    topoloom_on_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
-        real_slurm({"n[1-3]": NODES["n[1-4]"]}, "") as slurm,
-        slurm.job("-w n[1,3] -N2 -n3") as number,
+        start_slurm({"n[1-3]": NODES["n[1-4]"]}, "") as slurm,
+        slurm.hold_allocation("-w n[1,3] -N2 -n3") as number,
     ):
         given = list_job_slots(slurm, number, monkeypatch)
         machine = load_machine_and_allocation("detect").allocation.machine

@@ -17,7 +17,7 @@ from network_hosts import (
     network_hosts,
 )
 from own_process import TOPOLOOM
-from real_slurm import RealSlurm, describe_crossed_nodes, real_slurm
+from real_slurm import RealSlurm, describe_crossed_nodes, start_slurm
 from several_hosts import PROGRAMS
 
 from topoloom import load_placement, save_graph
@@ -39,7 +39,7 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealSlurm]:
     with pytest.MonkeyPatch.context() as patch, network_hosts(NODES, folder) as network:
         patch.setenv("PATH", f"{os.environ['PATH']}:/usr/sbin")
         cores = "CPUs=2 Sockets=1 CoresPerSocket=2"
-        with real_slurm({"n[1-3]": cores}, "", network) as running:
+        with start_slurm({"n[1-3]": cores}, "", network) as running:
             yield running
 
 
@@ -58,7 +58,7 @@ def test_srun_places_and_binds_ranks_that_communicate_over_the_network(
     before = {node: slurm.network.received(node) for node in NODES}
     variables = " ".join(f"{name}={value}" for name, value in OVER_TCP.items())
     script = f"cd {tmp_path}; export {variables}; {shlex.join(words)}"
-    output = slurm.in_job("-N3 --exclusive", script)
+    output = slurm.run_in_job("-N3 --exclusive", script)
 
     slots = load_placement(tmp_path / "x.json").placement.slots.tolist()
     hosts = [f"n{slot // 2 + 1}" for slot in slots]
@@ -89,7 +89,7 @@ def test_export_checks_the_start_hosts_with_srun(
         cp h right
         {words} {export} "n1,n2,n9" 2>&1 || echo status $?
     """
-    output = slurm.in_job("-N3 --exclusive", script).splitlines()
+    output = slurm.run_in_job("-N3 --exclusive", script).splitlines()
     (checked,) = (line for line in output if line.startswith("checked: Slurm "))
     assert checked.endswith("would start all 5 ranks as placed")
     assert "did not wait for another step" in output
@@ -104,9 +104,9 @@ def test_export_does_not_run_srun_outside_of_a_job(
 ) -> None:
     save_graph(tmp_path / "ring.npz", ring(2, 1000))
     where = f"--machine mesh:2 -o {tmp_path}/x.json"
-    slurm.run(*TOPOLOOM, "map", tmp_path / "ring.npz", *where.split())
+    slurm.run_command(*TOPOLOOM, "map", tmp_path / "ring.npz", *where.split())
     export = ["export", f"{tmp_path}/x.json", "--to", "slurm-hostfile", "--check"]
-    done = slurm.run(*TOPOLOOM, *export)
+    done = slurm.run_command(*TOPOLOOM, *export)
     assert done.returncode == 2
     assert "only inside a job" in done.stderr
     assert len(done.stderr.splitlines()) == 1

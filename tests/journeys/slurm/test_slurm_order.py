@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from own_process import TOPOLOOM
-from real_slurm import RealSlurm, real_slurm
+from real_slurm import RealSlurm, start_slurm
 
 from topoloom import Allocation, Machine, load_placement, save_graph
 from topoloom.allocations.launch_order import LaunchOrder
@@ -32,7 +32,7 @@ def slurm() -> Iterator[RealSlurm]:
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", f"{os.environ['PATH']}:/usr/sbin")
-        with real_slurm(nodes, "") as running:
+        with start_slurm(nodes, "") as running:
             yield running
 
 
@@ -69,7 +69,7 @@ def test_srun_starts_ranks_in_block_order(
         command = f"srun -N {nodes} -n {ranks} -c {order.cores_per_rank}"
     names = ",".join(f"n{node + 1}" for node in range(nodes))
     script = f"{command} --mpi=none sh -c '{SAY}'"
-    output = slurm.in_job(f"-N{nodes} -w {names} --exclusive", script)
+    output = slurm.run_in_job(f"-N{nodes} -w {names} --exclusive", script)
     assert list_hosts(output) == [f"n{slot // 4 + 1}" for slot in used.slots.tolist()]
 
 
@@ -81,7 +81,7 @@ def test_a_job_is_mapped_on_the_slots_that_srun_uses(
     words = ["map", "ring.npz", "--machine", "detect", "--mapper", "block"]
     mapping = shlex.join([*TOPOLOOM, *words, "-o", "x.json"])
     script = f"cd {tmp_path}; {mapping}; srun --mpi=none -n {ranks} sh -c '{SAY}'"
-    output = slurm.in_job("-N3 -w n1,n2,n4 --exclusive", script)
+    output = slurm.run_in_job("-N3 -w n1,n2,n4 --exclusive", script)
     assert "ranks use" in output
     placed = load_placement(tmp_path / "x.json")
     assert placed.hosts is not None

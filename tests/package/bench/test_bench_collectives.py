@@ -151,12 +151,12 @@ def test_a_page_keeps_rows_that_were_not_simulated() -> None:
 def test_a_job_is_simulated_only_for_missing_schedules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def seconds(
-        _program: Path, _seated: PlacedJob, _settings: object, cases: Cases
+    def simulate_seconds(
+        _program: Path, _placement: PlacedJob, _settings: object, cases: Cases
     ) -> Any:
         return ((call, 1e-6) for call, _ in cases)
 
-    monkeypatch.setattr(simulated, "run_cases", seconds)
+    monkeypatch.setattr(simulated, "run_cases", simulate_seconds)
     monkeypatch.setattr(simulated, "_candidates", lambda *_: [("bruck", 2e-6)])
     job = "flat", "block", 64
     gather, reduce = "all-gather", "all-reduce"

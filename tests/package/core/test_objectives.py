@@ -34,13 +34,13 @@ def make_problems() -> list[tuple[CommGraph, Allocation]]:
 def test_auto_is_never_worse_than_the_mappers_it_tries(objective: str) -> None:
     for graph, allocation in make_problems():
 
-        def value(mapper: str, graph: CommGraph, at: Allocation) -> float:
+        def compute_value(mapper: str, graph: CommGraph, at: Allocation) -> float:
             placement = place(graph, at, mapper, objective=objective).placement
             return objective_value(graph, at, placement, objective=objective)
 
-        best = value("auto", graph, allocation)
+        best = compute_value("auto", graph, allocation)
         for mapper in ("block", "mahd", "mahd+swap"):
-            assert best <= value(mapper, graph, allocation)
+            assert best <= compute_value(mapper, graph, allocation)
 
 
 def test_congestion_equals_that_of_judge() -> None:
@@ -82,14 +82,14 @@ def test_phases_can_change_the_best_placement() -> None:
     phases = make_phases("bruck", request)
     allocation = Allocation.whole(Machine("torus:4x4"))
 
-    def value(placement: Placement) -> float:
+    def compute_value(placement: Placement) -> float:
         return objective_value(
             graph, allocation, placement, objective="congestion", phases=phases
         )
 
     aware = place(graph, allocation, objective="congestion", phases=phases).placement
     blind = place(graph, allocation, objective="congestion").placement
-    assert value(aware) <= value(blind)
+    assert compute_value(aware) <= compute_value(blind)
 
 
 def test_background_traffic_keeps_messages_off_busy_links() -> None:

@@ -124,14 +124,14 @@ def test_the_value_of_a_shared_placement_equals_that_of_judge(ranks: int) -> Non
     shared = Placement(ALL, slots, shared=True)
     found = judge(graph, ALL, shared)
 
-    def value(objective: str) -> float:
+    def compute_value(objective: str) -> float:
         return objective_value(graph, ALL, shared, objective=objective)
 
-    assert value("hop-bytes") == value("auto") == found.hop_bytes
-    assert value("congestion") == found.congestion_max
-    assert value("time") == predicted_time(graph, ALL, shared)
+    assert compute_value("hop-bytes") == compute_value("auto") == found.hop_bytes
+    assert compute_value("congestion") == found.congestion_max
+    assert compute_value("time") == predicted_time(graph, ALL, shared)
     with pytest.raises(Error, match=r"^a mix counts in parts of what block placement"):
-        value("weighted(hop-bytes=1;time=2)")
+        compute_value("weighted(hop-bytes=1;time=2)")
 
 
 def test_the_value_of_a_shared_placement_is_the_minimized_objective() -> None:

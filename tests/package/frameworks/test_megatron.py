@@ -43,7 +43,7 @@ def make_job(release: str, sizes: dict[str, int]) -> MegatronJob:
     return MegatronJob(**sizes, release=parse_framework(f"megatron-{release}").release)
 
 
-def complete_sizes(
+def set_missing_etp(
     sizes: dict[str, int], release: str, same_tp: bool
 ) -> dict[str, int]:
     """Set etp = tp for release 0.8, which has no etp, so that most draws are valid."""
@@ -57,7 +57,7 @@ def complete_sizes(
 def test_groups_and_refusals_equal_those_of_megatron(
     release: str, sizes: dict[str, int], name: str, same_tp: bool
 ) -> None:
-    sizes = complete_sizes(sizes, release, same_tp)
+    sizes = set_missing_etp(sizes, release, same_tp)
     try:
         theirs = megatron_groups(release, sizes, name)
     except REFUSALS:
@@ -76,7 +76,7 @@ def test_the_listed_names_cover_all_distinct_groups(
     release: str, sizes: dict[str, int], same_tp: bool
 ) -> None:
     """Each accepted name has the groups of one of the listed names."""
-    sizes = complete_sizes(sizes, release, same_tp)
+    sizes = set_missing_etp(sizes, release, same_tp)
 
     def describe_groups(name: str) -> str | None:
         try:

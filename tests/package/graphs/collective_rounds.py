@@ -213,7 +213,7 @@ def allreduce_doubling(size: int, bytes: int) -> Ranks:
     return ranks
 
 
-def reduce_scatter_by_halving(
+def reduce_scatter_vector(
     size: int, bytes: int, odd_stays: bool
 ) -> tuple[Ranks, FoldedRanks, list[list[int]]]:
     """Reduce-scatter by halving: send half of the remaining pieces in each round."""
@@ -243,7 +243,7 @@ def reduce_scatter_by_halving(
 
 def allreduce_rabenseifner(size: int, bytes: int) -> Ranks:
     """Reduce-scatter by halving, then all-gather with the same partners in reverse."""
-    ranks, folded, done = reduce_scatter_by_halving(size, bytes, odd_stays=True)
+    ranks, folded, done = reduce_scatter_vector(size, bytes, odd_stays=True)
     distance = folded.power // 2
     while distance >= 1:
         ranks.run_round(
@@ -262,7 +262,7 @@ def allreduce_rabenseifner(size: int, bytes: int) -> Ranks:
 
 def reduce_rabenseifner(size: int, bytes: int, root: int) -> Ranks:
     """Reduce-scatter by halving, then gather the pieces at the root, bit by bit."""
-    ranks, folded, done = reduce_scatter_by_halving(size, bytes, odd_stays=False)
+    ranks, folded, done = reduce_scatter_vector(size, bytes, odd_stays=False)
     active = list(folded.active)
     if root not in active:  # a folded root replaces the first active rank
         ranks.run_round([(active[0], root, done[0])])

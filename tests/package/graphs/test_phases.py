@@ -43,7 +43,7 @@ class RecordedRounds(Ranks):
         super().__init__(size, sizes)
         self.rounds: list[Messages] = []
 
-    def round(self, sends: Iterable[tuple[int, int, Iterable[int]]]) -> None:
+    def run_round(self, sends: Iterable[tuple[int, int, Iterable[int]]]) -> None:
         """Deliver the messages and record the bytes of each pair."""
         before = set(self.sent)
         super().run_round(sends)

@@ -208,12 +208,12 @@ def test_confidence_intervals_contain_the_planted_values() -> None:
 def make_bursts(hosts: int, slow: int, factor: float) -> list[Exchange]:
     draw = np.random.default_rng(hosts)
 
-    def seconds(a: int, b: int) -> NDArray[np.float64]:
+    def draw_burst_times(a: int, b: int) -> NDArray[np.float64]:
         times = factor if slow in (a, b) else 1.0
         return 1e-3 * times * (1 + 0.02 * draw.standard_normal(5))
 
     return [
-        Exchange(0, "alone", "burst", 1 << 20, 4, a, b, seconds(a, b))
+        Exchange(0, "alone", "burst", 1 << 20, 4, a, b, draw_burst_times(a, b))
         for a, b in combinations(range(hosts), 2)
     ]
 

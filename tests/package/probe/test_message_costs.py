@@ -82,16 +82,16 @@ def test_overheads_are_measured_from_many_waiting_calls(
 def test_errors_and_intervals_match_the_written_lines() -> None:
     """Holds even if the model raises times because longer messages are faster."""
 
-    def seconds(size: int) -> float:
+    def compute_seconds(size: int) -> float:
         return 4e-6 + BETA * size if size < 2048 else 3e-6 + 2 * BETA * size
 
     echoes = [
-        Exchange(0, "alone", "echo", size, 1, 0, 1, np.full(3, seconds(size)))
+        Exchange(0, "alone", "echo", size, 1, 0, 1, np.full(3, compute_seconds(size)))
         for size in SIZES
     ]
     costs = fit_level_costs(echoes)
     assert costs is not None
-    assert costs.alone.model.time(8) == pytest.approx(seconds(2048), rel=0.001)
+    assert costs.alone.model.time(8) == pytest.approx(compute_seconds(2048), rel=0.001)
     found = costs.alone.document()
     assert found["worst_error"] == pytest.approx(0, abs=1e-6)
     first, second = found["lines"]

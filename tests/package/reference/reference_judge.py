@@ -101,7 +101,7 @@ def compute_congestion(
     )
 
 
-def reference_judge(
+def judge_by_definition(
     network: Network,
     inside: NodeModel,
     messages: list[Message],

@@ -17,7 +17,7 @@ from reference_judge import (
     compute_default_weight,
     compute_link_loads,
     compute_slot_distance,
-    reference_judge,
+    judge_by_definition,
 )
 
 from topoloom import Allocation, CommGraph, Judgement, Machine, Placement, judge
@@ -133,7 +133,9 @@ def test_every_measure_equals_its_definition(kind: str) -> None:
         assert (judged.minimal_share is not None) == adapts, machine.text
         share = judged.minimal_share
         host = get_nodes_per_host(kind, machine)
-        slow = reference_judge(network, case.inside, case.messages, slots, host, share)
+        slow = judge_by_definition(
+            network, case.inside, case.messages, slots, host, share
+        )
         for name, value in slow.items():
             shown = getattr(judged, name)
             shown = shown.tolist() if hasattr(shown, "tolist") else shown

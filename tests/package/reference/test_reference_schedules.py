@@ -125,7 +125,7 @@ def run_schedule(
                 for a, b, bytes_ in zip(*columns, strict=True)
             ]
         )
-    sizes = block_sizes(operation, ranks, size, wanted)
+    sizes = get_block_sizes(operation, ranks, size, wanted)
     if in_all:  # blocks differ by at most one byte, longer blocks first
         sizes = {block: (size + ranks - 1 - block) // ranks for block in range(ranks)}
     if operation in CUT:
@@ -152,7 +152,7 @@ def run_schedule(
                 assert have.get(block) == parts, (rank, block)
 
 
-def block_sizes(
+def get_block_sizes(
     operation: str, ranks: int, size: int, wanted: dict[tuple[int, int], int]
 ) -> dict[int, int]:
     """Return the bytes of each block if the operation has named blocks."""

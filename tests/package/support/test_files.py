@@ -33,13 +33,13 @@ def test_a_failure_keeps_the_old_file_and_leaves_no_other(tmp_path: Path) -> Non
     target = tmp_path / "x.json"
     write_text(target, "old")
 
-    def interrupted() -> None:
+    def write_interrupted() -> None:
         with open_atomically(target) as stream:
             stream.write(b"new")
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        interrupted()
+        write_interrupted()
     assert read_text(target) == "old"
     assert os.listdir(tmp_path) == ["x.json"]  # noqa: PTH208
 

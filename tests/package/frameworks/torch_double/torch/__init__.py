@@ -43,21 +43,21 @@ class Operation:
         assert len(args) == len(self._schema.arguments)
 
 
-def _operation(names):
+def _make_operation(names):
     return SimpleNamespace(default=Operation(names))
 
 
 ops = SimpleNamespace(
     c10d=SimpleNamespace(
-        allreduce_=_operation("tensors process_group reduce_op"),
-        broadcast_=_operation("tensors process_group root_rank root_tensor"),
-        _allgather_base_=_operation("output_tensor input_tensor process_group"),
-        alltoall_base_=_operation(
+        allreduce_=_make_operation("tensors process_group reduce_op"),
+        broadcast_=_make_operation("tensors process_group root_rank root_tensor"),
+        _allgather_base_=_make_operation("output_tensor input_tensor process_group"),
+        alltoall_base_=_make_operation(
             "output input process_group output_split_sizes input_split_sizes"
         ),
-        send=_operation("tensors process_group dst tag"),
-        recv_=_operation("tensors process_group src tag"),
-        barrier=_operation("tensor process_group device_ids"),
+        send=_make_operation("tensors process_group dst tag"),
+        recv_=_make_operation("tensors process_group src tag"),
+        barrier=_make_operation("tensor process_group device_ids"),
     )
 )
 

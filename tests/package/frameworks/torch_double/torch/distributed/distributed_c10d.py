@@ -56,7 +56,7 @@ def get_process_group_ranks(group):
     return group.ranks
 
 
-def _peers(group, rank):
+def _find_group_and_root(group, rank):
     group = group or _groups[0]
     return group, group.ranks.index(rank)
 
@@ -66,7 +66,7 @@ def all_reduce(tensor, group=None):
 
 
 def broadcast(tensor, src, group=None):
-    group, root = _peers(group, src)
+    group, root = _find_group_and_root(group, src)
     torch.ops.c10d.broadcast_.default([tensor], group, root, 0)
 
 
@@ -86,12 +86,12 @@ def all_to_all_single(
 
 
 def send(tensor, dst, group=None):
-    group, place = _peers(group, dst)
+    group, place = _find_group_and_root(group, dst)
     torch.ops.c10d.send.default([tensor], group, place, 0)
 
 
 def recv(tensor, src, group=None):
-    group, place = _peers(group, src)
+    group, place = _find_group_and_root(group, src)
     torch.ops.c10d.recv_.default([tensor], group, place, 0)
 
 
