@@ -92,7 +92,9 @@ def test_near_partners_are_chosen_on_a_machine(topoloom: Command) -> None:
     assert topoloom(*words).json["plan"] == [[2, 6, 2], [5, 1, 2]]
 
 
-def test_auto_tries_other_receive_limits_for_link_objectives(topoloom: Command) -> None:
+def test_auto_tries_several_receive_limits_for_link_objectives(
+    topoloom: Command,
+) -> None:
     """A receive limit other than the default of two often loads links least."""
     rng = np.random.default_rng(27)
     write_loads(rng.integers(0, 61, 125).tolist())

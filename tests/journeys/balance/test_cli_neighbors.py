@@ -180,7 +180,7 @@ def compute_hyperedge_cut(
 
 
 @pytest.mark.parametrize("factor", [1, 100])
-def test_weights_of_hyperedges_are_shared_among_their_pairs_in_any_unit(
+def test_the_unit_of_hyperedge_weights_does_not_change_the_plan(
     topoloom: Command, factor: int
 ) -> None:
     hyperedges = [(1, [0, 1, 2, 3, 4]), (2, [4, 5]), (1, [0, 5])]
@@ -326,7 +326,7 @@ def test_incompatible_options_are_refused(
     assert message in refused.err
 
 
-def test_the_rounds_of_a_plan_are_simulated_one_after_the_other(
+def test_rounds_of_a_plan_are_simulated_sequentially(
     topoloom: Command,
 ) -> None:
     write_lines("loads.csv", ["64", "0", "0", "0"])

@@ -96,7 +96,7 @@ def test_incompatible_options_of_task_tables_are_refused(
     assert message in topoloom("balance", "tasks.csv", *options).err
 
 
-def test_messages_name_tasks_as_the_table_does(topoloom: Command) -> None:
+def test_errors_name_tasks_as_in_the_table(topoloom: Command) -> None:
     write_tasks(["a,0,1,1", "b,1,1,1"])
     refused = topoloom("balance", "tasks.csv", "--memory", "0")
     assert "task 'a' has 1 byte, and a rank has memory for 0" in refused.err

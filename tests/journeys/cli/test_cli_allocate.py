@@ -99,7 +99,7 @@ def test_nodes_are_chosen_for_a_pattern_and_used(topoloom: Command) -> None:
     assert mapped[0]["values"]["hop_bytes"] < mapped[1]["values"]["hop_bytes"]
 
 
-def test_without_a_number_a_pattern_gets_the_nodes_that_it_needs(
+def test_without_a_node_count_enough_nodes_for_the_pattern_are_chosen(
     topoloom: Command,
 ) -> None:
     write_busy_machine(topoloom)
@@ -277,7 +277,7 @@ def test_hosts_are_chosen_and_ordered_for_a_mesh(topoloom: Command) -> None:
         (["--mesh", "dp=4", "--time", "5s"], "--pattern, --effort, --time and --work"),
     ],
 )
-def test_options_that_exclude_a_mesh_are_named(
+def test_options_incompatible_with_a_mesh_are_named(
     topoloom: Command, words: list[str], message: str
 ) -> None:
     refused = topoloom("allocate", "-m", "tree:4:4", *words)

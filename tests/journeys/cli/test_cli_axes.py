@@ -204,7 +204,7 @@ def test_a_ragged_allocation_leaves_slots_idle(topoloom: Command) -> None:
         ),
     ],
 )
-def test_invalid_input_is_refused_in_one_line(
+def test_invalid_axes_input_is_refused_in_one_line(
     topoloom: Command, words: list[str], message: str
 ) -> None:
     found = topoloom("axes", *words, "-o", "x.json")
@@ -215,7 +215,7 @@ def test_invalid_input_is_refused_in_one_line(
     assert not Path("x.json").exists()
 
 
-def test_a_scheduler_gets_a_request_for_the_segments_of_the_axes(
+def test_scheduler_requests_contain_the_segments_of_the_axes(
     topoloom: Command,
 ) -> None:
     words = ["axes", "--mesh", "tp=4,ep=8,dp=8", "--machine", "nvl72-row"]

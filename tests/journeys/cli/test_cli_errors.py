@@ -322,7 +322,7 @@ def test_a_placement_for_another_graph_is_refused(
     )
 
 
-def test_a_file_that_is_being_replaced_survives_an_error(topoloom: Command) -> None:
+def test_an_output_file_is_unchanged_after_an_error(topoloom: Command) -> None:
     write_inputs(topoloom)
     before = Path("x.json").read_bytes()
     Path("bad.npz").write_bytes(b"bad")
@@ -330,7 +330,9 @@ def test_a_file_that_is_being_replaced_survives_an_error(topoloom: Command) -> N
     assert Path("x.json").read_bytes() == before
 
 
-def test_wrong_arrays_in_an_archive_are_refused(topoloom: Command, run_refused) -> None:
+def test_invalid_arrays_in_an_npz_file_are_refused(
+    topoloom: Command, run_refused
+) -> None:
     write_inputs(topoloom)
     with np.load("p.npz") as archive:
         arrays = {name: archive[name] for name in archive.files}

@@ -25,7 +25,7 @@ def write_machine_and_pattern(topoloom: Command) -> None:
     assert topoloom("pattern", "ring", "--ranks", 4, "-o", "p.npz").status == 0
 
 
-def test_a_rewritten_machine_keeps_its_names(topoloom: Command) -> None:
+def test_a_rewritten_machine_keeps_its_host_names(topoloom: Command) -> None:
     write_machine_and_pattern(topoloom)
     shown = topoloom("machine", "m.toml", "-o", "again.toml", "--json").json
     assert shown["hosts"] == "cn[11-18]"

@@ -128,11 +128,11 @@ def test_ranks_of_several_cores_are_bound_to_all_of_them(topoloom: Command) -> N
         (["--launcher", "slrum"], "no launcher 'slrum' (did you mean 'slurm'?)"),
     ],
 )
-@pytest.mark.parametrize("where", [[], ["--allocate", 16]])
-def test_impossible_requests_are_refused_in_one_line(
-    topoloom: Command, options: list[Any], message: str, where: list[Any]
+@pytest.mark.parametrize("allocation_options", [[], ["--allocate", 16]])
+def test_impossible_launch_requests_are_refused_in_one_line(
+    topoloom: Command, options: list[Any], message: str, allocation_options: list[Any]
 ) -> None:
-    outcome = topoloom("map", "p.npz", "-m", "m.toml", *where, *options)
+    outcome = topoloom("map", "p.npz", "-m", "m.toml", *allocation_options, *options)
     assert (outcome.status, outcome.out) == (2, "")
     assert re.fullmatch(r"topoloom: .*\n", outcome.err)
     assert message in outcome.err

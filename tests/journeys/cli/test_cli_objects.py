@@ -55,7 +55,9 @@ def test_auto_is_at_least_as_good_as_folding(topoloom: Command) -> None:
     assert auto <= min(fold, box)
 
 
-def test_a_grid_folds_onto_its_own_torus_rank_by_rank(topoloom: Command) -> None:
+def test_folding_a_grid_onto_an_equal_torus_keeps_the_rank_order(
+    topoloom: Command,
+) -> None:
     write_grid(topoloom, "8x8x8")
     document = map_grid(topoloom, "-m", "torus:8x8x8", "--mapper", "fold")
     assert document["values"]["hop_bytes"] == 6 * 512
@@ -83,7 +85,7 @@ def test_mapping_curve_to_curve_beats_rows_along_a_curve(topoloom: Command) -> N
         ("snake(ranks=by-hand)", "there are: by-number, by-curve"),
     ],
 )
-def test_grids_that_do_not_fit_are_refused_with_one_that_does(
+def test_grids_that_do_not_fit_are_refused_with_a_suggestion(
     topoloom: Command, mapper: str, message: str
 ) -> None:
     write_grid(topoloom, "64x16")

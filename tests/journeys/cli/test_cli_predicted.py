@@ -74,7 +74,7 @@ def test_the_predicted_time_equals_its_definition(topoloom: Command) -> None:
     assert found["inter_node_max"] == 4_000_000
 
 
-def test_the_predicted_time_comes_first_and_inter_node_bytes_last(
+def test_tables_start_with_predicted_time_and_end_with_inter_node_bytes(
     topoloom: Command,
 ) -> None:
     topoloom("map", "p.npz", "-m", TOLD, "-o", "x.json")
@@ -155,7 +155,7 @@ def test_assumptions_about_a_machine_are_reported(topoloom: Command) -> None:
     )
 
 
-def test_a_named_machine_can_get_other_nodes(topoloom: Command) -> None:
+def test_nodes_of_an_included_machine_can_be_replaced(topoloom: Command) -> None:
     topoloom("pattern", "stencil3d", "--grid", "4x4x4", "-o", "c.npz")
     words = ["c.npz", "-m", "frontier+node:8", "--allocate", 8, "--json"]
     found = topoloom("map", *words).json

@@ -100,7 +100,7 @@ def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     assert piped.stderr == ""
 
 
-def test_an_error_is_one_line_and_no_traceback(tmp_path: Path) -> None:
+def test_an_error_is_one_line_without_a_traceback(tmp_path: Path) -> None:
     refused = run_command("map", "none.npz", "--machine", "torus:4x4", cwd=tmp_path)
     assert refused.returncode == 2
     assert refused.stdout == ""

@@ -149,7 +149,7 @@ def test_an_imbalance_of_0_fills_every_slot_equally(topoloom: Command) -> None:
     }
 
 
-def test_every_slot_keeps_its_capacity(topoloom: Command) -> None:
+def test_every_slot_respects_its_capacity(topoloom: Command) -> None:
     write_mesh()
     capacities = [3 + 7 * (slot % 2) for slot in range(SLOTS)]
     Path("capacities.txt").write_text("\n".join(map(str, capacities)) + "\n")
@@ -270,7 +270,7 @@ def test_mappers_for_shared_slots_are_compared(topoloom: Command) -> None:
     assert refused.err.count("\n") == 1
 
 
-def test_mappers_are_compared_as_usual_with_enough_slots(
+def test_mapper_comparisons_ignore_the_imbalance_with_enough_slots(
     topoloom: Command,
 ) -> None:
     write_mesh()

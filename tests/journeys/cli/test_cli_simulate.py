@@ -109,7 +109,7 @@ def test_simulation_json_has_each_placement_and_block_order(
     assert y["congestion_seconds"] > x["congestion_seconds"]
 
 
-def test_phases_are_simulated_one_after_the_other(topoloom: Command) -> None:
+def test_phases_are_simulated_sequentially(topoloom: Command) -> None:
     words = ["bruck", "--ranks", "16", "--bytes", "1MB", "--phases"]
     topoloom("pattern", *words, "-o", "p.npz")
     document = topoloom("simulate", "p.npz", "-m", MACHINE, "--json").json
@@ -228,7 +228,7 @@ def test_schedules_of_a_collective_are_simulated_in_switches(
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("options", "message"),
     [
         (["-m", "torus:4x4,bandwidth=1GB/s"], "the startup cost of a message"),
         (["--model", "hdr"], "--with switches needs --machine"),
@@ -236,10 +236,10 @@ def test_schedules_of_a_collective_are_simulated_in_switches(
     ],
 )
 def test_collectives_that_cannot_be_simulated_are_refused_in_one_line(
-    topoloom: Command, wrong: list[str], message: str
+    topoloom: Command, options: list[str], message: str
 ) -> None:
     words = ["collective", "allgather", "-n", "16", "--with", "switches"]
-    refused = topoloom(*words, *wrong)
+    refused = topoloom(*words, *options)
     assert (refused.status, refused.out) == (2, "")
     assert message in refused.err
     assert refused.err.count("\n") == 1
@@ -327,7 +327,7 @@ def test_signals_end_simgrid_without_leftover_files_or_processes(
         time.sleep(0.05)
 
 
-def test_ctrl_c_keeps_the_simulated_placements(
+def test_ctrl_c_prints_the_placements_simulated_so_far(
     topoloom: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Block order uses one node; the other placement sends terabytes between nodes."""

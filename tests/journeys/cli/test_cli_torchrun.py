@@ -173,7 +173,7 @@ def test_ranks_without_gpus_are_reported_as_misplaced(topoloom: Command) -> None
     assert "rank 0 is on a.cluster, without a GPU; planned: a, GPU 0" in found.err
 
 
-def test_gpus_named_by_unknown_uuids_are_reported_as_not_compared(
+def test_unknown_gpu_uuids_are_reported_as_not_compared(
     topoloom: Command,
 ) -> None:
     uuids = 'os.environ["CUDA_VISIBLE_DEVICES"] = "GPU-8932f937,GPU-46abccf3"'
@@ -219,7 +219,7 @@ def fake_nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("fake_nvidia_smi")
-def test_gpus_named_by_uuids_are_compared_by_their_numbers(topoloom: Command) -> None:
+def test_gpu_uuids_are_compared_by_gpu_numbers(topoloom: Command) -> None:
     """A UUID prefix is sufficient, and a MIG instance belongs to its GPU."""
     uuids = 'os.environ["CUDA_VISIBLE_DEVICES"] = "MIG-7d217fa2,GPU-46abccf3"'
     found = verify_with_torchrun(topoloom, f"{uuids}\nchildren =")
@@ -247,7 +247,7 @@ cuda = SimpleNamespace(
 
 
 @pytest.mark.usefixtures("fake_nvidia_smi")
-def test_the_gpu_of_a_rank_is_the_one_that_pytorch_used(topoloom: Command) -> None:
+def test_the_gpu_of_a_rank_is_the_gpu_used_by_pytorch(topoloom: Command) -> None:
     """The program uses GPU 1 regardless of LOCAL_RANK."""
     command = prepare_job(topoloom)
     Path("torch.py").write_text(TORCH)

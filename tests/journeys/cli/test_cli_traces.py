@@ -151,7 +151,7 @@ def test_an_incomplete_dump_requires_the_partial_option(topoloom: Command) -> No
         (["axes", "--mesh", "tp=8", "--traffic", "tp=1GB"], "--machine is missing"),
     ],
 )
-def test_invalid_input_is_refused_in_one_line(
+def test_invalid_traces_are_refused_in_one_line(
     topoloom: Command, words: list[str], message: str
 ) -> None:
     Path("step.hlo").write_text(PROGRAM)

@@ -22,7 +22,7 @@ def list_schedule_names(document: Any) -> list[str]:
     return [one["name"] for one in document["schedules"]]
 
 
-def test_all_schedules_are_ranked_by_the_model_alone(topoloom: Command) -> None:
+def test_schedules_can_be_ranked_without_a_machine(topoloom: Command) -> None:
     words = ["collective", "MPI_Alltoall", "-n", 1024, "--bytes", 76, "--model"]
     printed = topoloom(*words, "qsnet")
     assert (printed.status, printed.err) == (0, "")
@@ -107,7 +107,9 @@ def test_the_decision_table_contains_the_best_schedule(
     assert fit[-1]["schedule"] == list_schedule_names(single)[0]
 
 
-def test_the_degree_of_a_many_to_many_is_part_of_the_key(topoloom: Command) -> None:
+def test_decision_tables_contain_the_degree_of_a_many_to_many(
+    topoloom: Command,
+) -> None:
     words = ["-n", 16, "--degree", 5, "--model", "qsnet"]
     topoloom("collective", "many-to-many", *words, "--decisions", "t.json")
     lines = json.loads(Path("t.json").read_text())["decisions"]
@@ -119,7 +121,7 @@ def test_the_degree_of_a_many_to_many_is_part_of_the_key(topoloom: Command) -> N
     ]
 
 
-def test_a_demand_gives_the_bytes_of_each_pair(topoloom: Command) -> None:
+def test_a_demand_matrix_sets_the_bytes_of_each_pair(topoloom: Command) -> None:
     """A matrix in which each rank sends to the next three equals a degree of 3."""
     rows = [[(b - a) % 8 in (1, 2, 3) for b in range(8)] for a in range(8)]
     text = "\n".join(" ".join(str(50 * wanted) for wanted in row) for row in rows)
@@ -243,7 +245,7 @@ def test_exported_schedules_are_written_with_usage_instructions(
     assert Path("my file").read_text().startswith(beginning)
 
 
-def test_message_costs_must_be_given(topoloom: Command) -> None:
+def test_missing_message_costs_are_refused(topoloom: Command) -> None:
     refused = topoloom(*ALL_TO_ALL)
     assert (refused.status, refused.out) == (2, "")
     assert "name a model (see 'topoloom model list') or a machine" in refused.err
@@ -252,7 +254,7 @@ def test_message_costs_must_be_given(topoloom: Command) -> None:
     assert "give a model (see 'topoloom model list') or +node:" in silent.err
 
 
-def test_ranks_are_spread_over_an_allocation_as_srun_does(topoloom: Command) -> None:
+def test_ranks_are_distributed_over_an_allocation_like_srun(topoloom: Command) -> None:
     machine = "torus:4x4,bandwidth=1GB/s+node:4,startup=1us"
     words = (*ALL_TO_ALL, "-m", machine, "--allocate", 8)
     spread = topoloom(*words)
@@ -270,7 +272,7 @@ def test_rank_location_options_require_a_machine(
     assert refused.err.endswith("name the machine\n")
 
 
-def test_the_machine_has_the_name_that_the_user_gave_and_short_times_have_units(
+def test_output_has_the_machine_name_of_the_user_and_times_with_units(
     topoloom: Command,
 ) -> None:
     words = ["bcast", "-n", 2, "--bytes", 8, "-m", "frontier", "--allocate", 2]

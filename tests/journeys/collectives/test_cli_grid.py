@@ -69,7 +69,7 @@ COLLECTIVES = {
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize("channels", [1, 3])
-def test_the_fastest_tile_is_found_and_its_placement_takes_the_printed_time(
+def test_the_placement_of_the_fastest_tile_has_the_printed_time(
     topoloom_with_placement: Command, collective: str, channels: int
 ) -> None:
     words = ["grid", "--grid", "16x16", "--channels", channels, "--json"]
@@ -120,7 +120,7 @@ def test_impossible_tiles_are_refused(topoloom: Command) -> None:
         assert refused.err.count("\n") == 1
 
 
-def test_a_grid_that_does_not_fit_is_refused_with_one_that_does(
+def test_a_grid_that_does_not_fit_is_refused_with_a_suggestion(
     topoloom_with_placement: Command,
 ) -> None:
     refused = topoloom_with_placement("grid", "x.json", "--grid", "16x15")
@@ -175,7 +175,7 @@ def test_ranks_without_a_grid_are_refused_with_a_hint(topoloom: Command) -> None
         ),
     ],
 )
-def test_speeds_of_a_grid_come_from_its_machine(
+def test_grid_speeds_are_read_from_the_machine(
     topoloom: Command, machine: str, speeds: str
 ) -> None:
     topoloom("pattern", "stencil2d", "--grid", "8x8", "-o", "p.npz")

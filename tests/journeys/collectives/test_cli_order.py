@@ -103,7 +103,7 @@ def test_nested_groups_are_listed_with_statistics(topoloom: Command) -> None:
     assert "group 1.0" not in strict
 
 
-def test_equal_processes_stay_in_the_standard_order(
+def test_processes_with_equal_costs_stay_in_the_standard_order(
     topoloom: Command,
 ) -> None:
     rows = (

@@ -31,7 +31,7 @@ def test_exchanges_and_quarter_shifts_are_contention_free(topoloom: Command) -> 
         assert not any(fact["subtrees"] for fact in found)
 
 
-def test_a_found_order_is_written_and_is_as_good_as_printed(
+def test_a_written_order_has_the_printed_contention(
     topoloom: Command,
 ) -> None:
     words = ["steps", "k-shift(k=4)", "-m", TREE, "--json"]
@@ -100,7 +100,7 @@ def test_idle_positions_of_prefix_sends_are_listed_as_gaps(topoloom: Command) ->
     assert "7 positions: messages meet in none of 7 rounds" in topoloom(*words).out
 
 
-def test_messages_can_be_read_from_a_file_on_any_machine(topoloom: Command) -> None:
+def test_steps_can_be_read_from_a_file_on_any_machine(topoloom: Command) -> None:
     Path("m.txt").write_text("0 2  # first\n\n1 3\n")
     found = topoloom("steps", "m.txt", "-m", "mesh:4", "--json").json
     assert found["steps"] == [

@@ -60,7 +60,7 @@ def test_several_placements_of_one_job_share_a_page(
     assert summary["best"] == "auto"
 
 
-def test_the_best_placement_is_chosen_by_the_objective_of_the_first(
+def test_the_first_placement_sets_the_objective_of_the_comparison(
     topoloom: Command, placement_file: None
 ) -> None:
     for name, time in (("y.json", 3.0), ("z.json", 2.0)):

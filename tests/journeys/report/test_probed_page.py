@@ -87,7 +87,7 @@ def test_the_headline_names_levels_and_the_slow_host(
     assert "topoloom report m.toml -o m.html --json" in page
 
 
-def test_cells_show_their_pair_its_time_and_the_usual_time(
+def test_cells_show_the_pair_its_time_and_the_usual_time(
     open_probed_page: Callable[..., OpenPage], tmp_path: Path
 ) -> None:
     write_tree_probe(tmp_path / "m.toml")
@@ -118,7 +118,7 @@ def test_ranks_are_ordered_by_groups(
     assert "rank 0 on n0 and rank 1 on n1: 9.00 us" in point_at_cell(shown, 0, 6, 12)
 
 
-def test_a_slow_link_is_marked_where_it_is(
+def test_a_slow_link_is_marked_in_its_cell(
     open_probed_page: Callable[..., OpenPage], tmp_path: Path
 ) -> None:
     costs = make_group_costs(8, 1, 5e-6, 5e-6)
@@ -335,7 +335,7 @@ def test_equal_files_give_equal_pages(topoloom: Command, tmp_path: Path) -> None
         ["m.toml", "--switch", "quantum2"],
     ],
 )
-def test_a_machine_has_its_own_page(
+def test_a_machine_page_cannot_include_other_files(
     topoloom: Command, tmp_path: Path, words: list[str]
 ) -> None:
     write_tree_probe(tmp_path / "m.toml")
@@ -353,7 +353,7 @@ def test_unmeasured_machines_are_refused(topoloom: Command, tmp_path: Path) -> N
     assert "t.toml is not measured; 'topoloom probe -o t.toml" in refused.err
 
 
-def test_missing_samples_or_those_of_another_probe_are_refused(
+def test_missing_samples_and_samples_of_another_probe_are_refused(
     topoloom: Command, tmp_path: Path
 ) -> None:
     write_tree_probe(tmp_path / "m.toml")
@@ -371,7 +371,7 @@ def test_missing_samples_or_those_of_another_probe_are_refused(
     assert "m.toml is of 16 ranks, but m.npz of 4" in refused.err
 
 
-def test_an_edited_probe_is_refused_by_the_missing_key(
+def test_an_error_names_the_missing_key_of_an_edited_probe(
     topoloom: Command, tmp_path: Path
 ) -> None:
     path = write_tree_probe(tmp_path / "m.toml")

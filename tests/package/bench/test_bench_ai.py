@@ -20,7 +20,7 @@ def test_sampled_jobs_have_the_groups_of_the_megatron_wheel() -> None:
     assert "| 0.16.1 | 2 |" in groups_table([found])
 
 
-def test_a_program_with_other_groups_is_reported(tmp_path: Path) -> None:
+def test_differences_from_the_expected_traffic_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "p.hlo"
     path.write_text(large_program(2, 3))
     mesh = {"z": 2, "y": 2, "x": 2}

@@ -67,7 +67,7 @@ def test_each_job_has_a_fitted_schedule(tmp_path: Path) -> None:
         assert fitted_schedules(*place_on(machine, nodes, tmp_path).slots)
 
 
-def test_a_fitted_schedule_is_compared_with_the_best_other_one() -> None:
+def test_a_fitted_schedule_is_compared_with_the_best_other_schedule() -> None:
     chosen = dict.fromkeys(SELECTORS, 9e-6) | {"impi": 6e-6, "auto": 2e-6}
     schedules = {"cyclic": (5e-6, 5e-6), "mesh": (4e-6, 3e-6)}
     row = fitted.FittedCall(
@@ -126,13 +126,13 @@ def test_a_call_is_compared_with_the_best_schedule(tmp_path: Path) -> None:
     )
 
 
-def test_calls_without_all_choosers_are_in_no_table() -> None:
+def test_calls_that_lack_a_chooser_are_omitted_from_tables() -> None:
     cells = _make_cells(3.3, 6.6, 9.9, 33.0, 13.2)
     assert not group(cells[1:])
     assert not group([cell for cell in cells if cell.by != "auto"])
 
 
-def test_a_page_keeps_rows_that_were_not_simulated() -> None:
+def test_a_page_keeps_rows_that_were_not_resimulated() -> None:
     new = calls_table(group(_make_cells(2e-6, 4e-6, 9e-6, 5e-6, 6e-6)))
     rest = " | ".join([""] * 4)
     other, old = (

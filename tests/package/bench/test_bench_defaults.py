@@ -65,7 +65,7 @@ def test_scotch_beats_random_placements() -> None:
     assert ours < theirs
 
 
-def test_a_rank_without_a_slot_gets_the_nearest_free_one() -> None:
+def test_a_rank_without_a_slot_is_moved_to_the_nearest_free_slot() -> None:
     far = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) + 1
     assert mended(np.array([4, 4, 0]), far).tolist() == [4, 3, 0]
 

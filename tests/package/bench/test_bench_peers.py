@@ -203,7 +203,7 @@ def test_names_of_instances_are_unique_and_valid_file_names() -> None:
     assert not any(set(name) & set("/:, ") for name in names)
 
 
-def test_a_partitioned_mesh_has_its_parts_and_its_cut() -> None:
+def test_a_partitioned_mesh_has_the_requested_parts_and_cut() -> None:
     graph = graphs.partitioned_mesh(12, 2, seed=1, each=16)
     assert graph.size == 12
     assert np.diff(graph.first).min() >= 1
@@ -234,7 +234,7 @@ def test_a_torus_as_a_tree_has_every_slot_once() -> None:
         torus("t", "t", make_path_graph(5), "4x5", fragments=1),
     ],
 )
-def test_distances_without_topoloom_equal_those_of_the_machine(
+def test_independent_distances_equal_machine_distances(
     instance: Instance,
 ) -> None:
     machine, ids = topoloom.Machine(instance.machine), instance.slot_ids()
@@ -264,7 +264,7 @@ def test_the_topoloom_adapter_runs_and_is_scored(tmp_path: Path) -> None:
     assert measure(instance, simple, "mapper:block", 1, limit=0.01).outcome == "timeout"
 
 
-def test_a_tool_that_exceeded_its_time_is_not_run_on_larger_instances() -> None:
+def test_a_tool_is_not_run_on_larger_instances_after_a_timeout() -> None:
     small, large = (
         torus("t", "a", make_path_graph(4), "4x4"),
         torus("t", "b", make_path_graph(9), "4x4"),
@@ -297,7 +297,7 @@ def test_a_missing_tool_is_listed(tmp_path: Path) -> None:
     assert "| a | 80 | 80 | unable |" in text
 
 
-def test_results_are_compared_with_the_best_feasible_one_of_the_peers() -> None:
+def test_results_are_compared_with_the_best_feasible_result_of_peers() -> None:
     ok = Run("s", "a", "0f", "ours", "fast", 1, "ok", hop_bytes=90, search_cpu=0.1)
     runs = [
         ok,

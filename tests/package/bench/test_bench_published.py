@@ -59,7 +59,7 @@ def test_a_different_value_needs_a_reason() -> None:
     assert not make_pair(1.0, "1").unexplained
 
 
-def test_only_published_values_are_compared_and_each_once() -> None:
+def test_each_published_value_is_compared_exactly_once() -> None:
     ours = Ours("A 2000", "Table 1", "row", "column", 1.0)
     with pytest.raises(ValueError, match="nothing was published"):
         pair_up([ours], {})

@@ -18,7 +18,7 @@ from tiles.peers import PEERS, Extents, hyperplane, kd_tree, nodecart, strips
 STAR = {(0, 1): 1, (0, -1): 1, (1, 0): 1, (-1, 0): 1}
 
 
-def test_there_are_two_hundred_cases_and_all_nodes_are_filled() -> None:
+def test_two_hundred_cases_fill_all_their_nodes() -> None:
     every = list(cases())
     assert len(every) == len(set(every)) == COUNT
     assert {len(case.extents) for case in every} == {2, 3}

@@ -33,7 +33,7 @@ def test_placements_are_numerous_and_of_different_quality(machine: str) -> None:
     assert len(set(congestion)) > 4
 
 
-def test_default_settings_of_simgrid_are_those_for_ethernet() -> None:
+def test_simgrid_defaults_equal_its_ethernet_settings() -> None:
     keys = {setting.partition(":")[0] for setting in ETHERNET}
     assert not keys & {"network/model", "network/TCP-gamma", "network/crosstraffic"}
     assert {"network/optim", "smpi/simulate-computation"} <= keys

@@ -136,7 +136,7 @@ def test_a_ring_of_sixteen_crosses_two_processors_twice() -> None:
     assert halves.best.bit_count() == halves.worst.bit_count() == 8
 
 
-def test_other_machines_have_no_bus() -> None:
+def test_machines_other_than_ring_buses_are_refused() -> None:
     allocation = Allocation(Machine("torus:8"), list(range(8)))
     with pytest.raises(Error, match="for ring buses, not for torus:8"):
         rank_bus_affinities(allocation, ring(8, 1))

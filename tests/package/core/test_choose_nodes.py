@@ -62,7 +62,7 @@ def test_compact_nodes_are_free_and_no_farther_apart_than_the_first_free_nodes(
 
 
 @given(text=st.sampled_from(MACHINES), data=st.data())
-def test_chosen_nodes_are_never_worse_than_the_first_free_ones(
+def test_chosen_nodes_are_never_worse_than_the_first_free_nodes(
     text: str, data: st.DataObject
 ) -> None:
     machine = Machine(text)

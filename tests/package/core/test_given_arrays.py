@@ -92,7 +92,7 @@ def test_integers_can_have_any_dtype_that_fits(
 
 @each_integer
 @pytest.mark.parametrize(
-    ("value", "why"),
+    ("value", "message"),
     [
         (5.9, "is 5.9, not an integer; scale such numbers, and round them"),
         (1e-9, "is 1e-09, not an integer"),
@@ -109,11 +109,11 @@ def test_integers_can_have_any_dtype_that_fits(
     ],
 )
 def test_an_invalid_number_is_refused_by_name(
-    name: str, call: Callable[[Any], object], fine: list[int], value: Any, why: str
+    name: str, call: Callable[[Any], object], fine: list[int], value: Any, message: str
 ) -> None:
-    odd = [*fine[:-1], value] if why else np.array([value] * len(fine))
+    odd = [*fine[:-1], value] if message else np.array([value] * len(fine))
     with pytest.raises(
-        (Error, TypeError), match=why or f"^{re.escape(name)}|^row"
+        (Error, TypeError), match=message or f"^{re.escape(name)}|^row"
     ) as raised:
         call(odd)
     assert str(raised.value).startswith(name)

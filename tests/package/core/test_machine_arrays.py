@@ -196,7 +196,7 @@ def test_links_in_files_have_a_bandwidth_and_a_latency(tmp_path: Path) -> None:
     assert (machine.bandwidth(0), machine.latency(0)) == (2e9, 3e-6)
 
 
-def test_links_are_directed_and_routes_can_be_given() -> None:
+def test_machines_from_links_support_directed_links_and_given_routes() -> None:
     ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
     machine = Machine.from_links(ring, 1e9, 1e-6, directed=True)
     assert machine.hop_matrix()[1].tolist() == [3, 0, 1, 2]

@@ -43,7 +43,7 @@ def test_auto_is_never_worse_than_the_mappers_it_tries(objective: str) -> None:
             assert best <= compute_value(mapper, graph, allocation)
 
 
-def test_congestion_equals_that_of_judge() -> None:
+def test_congestion_objective_equals_the_congestion_of_judge() -> None:
     for graph, allocation in make_problems():
         placement = place(graph, allocation, "mahd+swap+local-opt").placement
         value = objective_value(graph, allocation, placement, objective="congestion")
@@ -141,7 +141,7 @@ def test_time_includes_startup_latency_and_the_nic_port(
     assert value == pytest.approx(seconds)
 
 
-def test_a_wide_port_leaves_the_link_as_the_bottleneck() -> None:
+def test_with_a_fast_nic_port_the_link_is_the_bottleneck() -> None:
     machine = Machine("torus:4,bandwidth=10MB/s+node:1,bandwidth=50MB/s,startup=0s")
     allocation = Allocation.whole(machine)
     placement = Placement(allocation, [0, 1])

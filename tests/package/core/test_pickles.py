@@ -87,7 +87,7 @@ def test_copies_are_equal_and_other_objects_are_not(
         assert one != None  # noqa: E711
 
 
-def test_objects_are_equal_only_if_their_content_is() -> None:
+def test_objects_are_equal_only_if_their_contents_are_equal() -> None:
     def get_content(one: Any) -> Any:
         if isinstance(one, CommGraph):
             names = ("first", "peer", "bytes", "messages", "load", "self_bytes")

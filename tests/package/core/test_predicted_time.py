@@ -196,7 +196,7 @@ def test_auto_equals_the_chosen_objective(text: str, bytes_per_message: int) -> 
 
 
 @pytest.mark.parametrize("text", MACHINES)
-def test_long_messages_are_placed_for_time_and_short_ones_for_hop_bytes(
+def test_auto_minimizes_time_for_long_and_hop_bytes_for_short_messages(
     text: str,
 ) -> None:
     allocation = Allocation.whole(Machine(text))

@@ -118,7 +118,7 @@ def test_phases_must_add_up_to_the_graph(call: Callable[..., object]) -> None:
 
 
 @pytest.mark.parametrize("ranks", [3, 16, 40])
-def test_the_value_of_a_shared_placement_equals_that_of_judge(ranks: int) -> None:
+def test_objective_values_of_shared_placements_equal_judge(ranks: int) -> None:
     graph = random_geometric(ranks, 1000, 3, degree=1.5)
     slots = np.random.default_rng(ranks).integers(0, 16, ranks)
     shared = Placement(ALL, slots, shared=True)
@@ -134,7 +134,7 @@ def test_the_value_of_a_shared_placement_equals_that_of_judge(ranks: int) -> Non
         compute_value("weighted(hop-bytes=1;time=2)")
 
 
-def test_the_value_of_a_shared_placement_is_the_minimized_objective() -> None:
+def test_objective_values_of_shared_placements_equal_the_minimized_objective() -> None:
     graph = ring(40, 7)
     found = place(graph, ALL, sharing=Sharing(0.5), work=1000).placement
     value = objective_value(graph, ALL, found, objective="hop-bytes")

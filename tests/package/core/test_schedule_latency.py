@@ -111,7 +111,7 @@ def test_dependent_messages_pay_the_latency_each_time() -> None:
 
 
 @pytest.mark.parametrize("operation", operations())
-def test_a_machine_never_adds_latency_to_that_of_the_model(operation: str) -> None:
+def test_cost_on_a_machine_adds_no_latency_to_the_model(operation: str) -> None:
     """One rank per node, with links so fast that only latency matters."""
     machine = Machine("torus:4x4,bandwidth=1e9GB/s+node:1,bandwidth=1e9GB/s")
     allocation = Allocation.whole(machine)

@@ -47,7 +47,7 @@ def count_expected_visits(
 
 
 @pytest.mark.parametrize("nearest", [False, True])
-def test_visits_equal_those_of_all_draws(nearest: bool) -> None:
+def test_visits_equal_an_enumeration_of_all_choices(nearest: bool) -> None:
     random = np.random.default_rng(3)
     nodes = [0, 0, 1, 1, 2]
     for _ in range(20):
@@ -99,7 +99,7 @@ def test_groups_with_replicas_respect_the_load_and_save_visits(
     assert after[1] <= before[1] * (1 + slack) * (1 + 1e-6)
 
 
-def test_experts_of_the_same_tokens_are_placed_on_one_node() -> None:
+def test_experts_chosen_by_the_same_tokens_are_placed_on_one_node() -> None:
     """Tokens choose experts in one of four groups with random numbering."""
     random = np.random.default_rng(5)
     groups = random.permutation(16).reshape(4, 4)

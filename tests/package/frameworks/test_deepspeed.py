@@ -35,7 +35,7 @@ SIZES = st.fixed_dictionaries(
 
 
 @given(SIZES)
-def test_groups_are_those_of_the_deepspeed_topology(sizes: dict[str, int]) -> None:
+def test_groups_equal_the_deepspeed_topology(sizes: dict[str, int]) -> None:
     layouts = DeepSpeedJob(**sizes).layouts()
     assert layouts[0].name == "pp-dp-tp"
     for layout in layouts:

@@ -54,7 +54,7 @@ def set_missing_etp(
 
 @pytest.mark.parametrize("release", RELEASES)
 @given(sizes=JOBS, name=NAMES, same_tp=st.booleans())
-def test_groups_and_refusals_equal_those_of_megatron(
+def test_groups_and_refusals_agree_with_megatron(
     release: str, sizes: dict[str, int], name: str, same_tp: bool
 ) -> None:
     sizes = set_missing_etp(sizes, release, same_tp)

@@ -85,7 +85,7 @@ def test_invalid_traffic_is_refused(traffic: str, message: str) -> None:
         order_mesh("torus:4x4", "tp=2,dp=6", traffic)
 
 
-def test_a_mesh_that_does_not_fit_is_refused_with_one_that_does() -> None:
+def test_a_mesh_that_does_not_fit_is_refused_with_a_suggestion() -> None:
     with pytest.raises(Error, match=r"has 32 ranks.* 20 slots; tp=1 or dp=10 fits"):
         order_mesh("torus:4x5", "tp=2,dp=16", "tp=1")
 

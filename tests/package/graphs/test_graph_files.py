@@ -246,7 +246,7 @@ def test_a_damaged_archive_is_refused_or_read_correctly(
         assert list_edges(load_graph(file)) == whole
 
 
-def test_wrong_arrays_in_an_archive_are_named(tmp_path: Path) -> None:
+def test_invalid_arrays_in_an_archive_are_named(tmp_path: Path) -> None:
     file = tmp_path / "g.npz"
     save_graph(file, stencil([4], 3, True, 8))
     with np.load(file) as archive:

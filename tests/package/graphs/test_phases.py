@@ -110,7 +110,7 @@ def test_a_binomial_tree_reaches_far_ranks_first(ranks: int, root: int) -> None:
 
 @pytest.mark.parametrize("name", ["recursive-doubling", "bruck", "binomial"])
 @pytest.mark.parametrize("ranks", [1, 2, 13, 16])
-def test_every_message_belongs_to_one_round(name: str, ranks: int) -> None:
+def test_every_message_is_in_exactly_one_round(name: str, ranks: int) -> None:
     phases = list_rounds(name, ranks)
     together = [item for phase in phases for item in phase.items()]
     assert sorted(together) == sorted(
@@ -149,7 +149,7 @@ def test_a_graph_without_phases_has_none(tmp_path: Path) -> None:
         assert load_phases(tmp_path / name) == []
 
 
-def test_a_single_phase_is_no_phase(tmp_path: Path) -> None:
+def test_a_graph_with_a_single_phase_is_loaded_without_phases(tmp_path: Path) -> None:
     assert load_phases(save_phases(tmp_path / "p.npz", [ring(4)], ring(4))) == []
 
 

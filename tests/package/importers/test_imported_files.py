@@ -78,7 +78,7 @@ def test_a_missing_file_is_reported() -> None:
         load_machine("net.xml")
 
 
-def test_a_directory_is_no_machine(tmp_path: Path) -> None:
+def test_a_directory_is_refused_as_a_machine(tmp_path: Path) -> None:
     (tmp_path / "rings").mkdir()
     with pytest.raises(IsADirectoryError, match="rings"):
         load_machine(tmp_path / "rings")

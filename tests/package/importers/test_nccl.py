@@ -104,7 +104,7 @@ def test_equal_groups_become_levels(topology: str, text: str) -> None:
     assert Machine(text).node_count == 1
 
 
-def test_other_hosts_become_graphs_with_bandwidths() -> None:
+def test_nvlink_rings_become_graphs_with_bandwidths() -> None:
     described = read_nccl_topology(RING)
     assert described.hosts == ("gpu0", "gpu1", "gpu2", "gpu3")
     machine = Machine(described.text)

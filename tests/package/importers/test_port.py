@@ -45,7 +45,7 @@ def test_cores_far_from_all_interfaces_pay_a_port_cost(
     assert format_nodes(3, levels) == f"tree:3+node:4:2,distance=8:16:16{port}"
 
 
-def test_an_interface_is_as_far_as_the_largest_object_not_shared_with_it() -> None:
+def test_the_port_cost_of_a_core_follows_the_objects_shared_with_the_nic() -> None:
     inside = NodeCores(CORES, [*CACHES, *DOMAINS, *PACKAGES], [make_nic(0x0C)])
     assert format_levels(inside) == "+node:2:2:2,distance=4:8:16,port=4:0:8:8"
     some = format_levels(inside.restrict_to(0x77))

@@ -130,7 +130,7 @@ def test_a_cluster_in_a_zone_is_found() -> None:
     assert read_simgrid_platform(platform).text == f"tree:12{RATES}"
 
 
-def test_routes_of_a_torus_equal_those_of_simgrid() -> None:
+def test_torus_routes_equal_simgrid_routes() -> None:
     """Routes correct the first axis first; hosts are numbered along it."""
     text = read_simgrid_platform(
         format_cluster(topology="TORUS", topo_parameters="3,4", radical="0-11")

@@ -47,7 +47,7 @@ def test_ranks_of_a_node_are_one_host_named_after_the_lowest() -> None:
     assert named == ["rank0", "rank4"]
 
 
-def test_the_size_of_the_system_can_be_given() -> None:
+def test_the_size_of_a_tofu_system_can_be_specified() -> None:
     described = read_tofu("size 24 23 24\nnode7: 3, 0, 12, 0, 2, 1\n")
     assert described.text == "torus:24x23x24x2x3x2,wrap=111010"
     machine = Machine(described.text)

@@ -357,7 +357,9 @@ def test_export_refuses_to_bind_without_cpus(
     assert "cannot bind to a core" in refused.err
 
 
-def test_a_map_contains_the_nodes_of_its_machine(topoloom: Any, tmp_path: Path) -> None:
+def test_placements_contain_cpus_and_devices_of_the_machine(
+    topoloom: Any, tmp_path: Path
+) -> None:
     (tmp_path / "m.toml").write_text(
         'format = "topoloom-machine"\nversion = 1\n'
         '[topology]\nkind = "torus"\nsize = [1]\n'

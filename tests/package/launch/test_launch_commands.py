@@ -79,7 +79,7 @@ def test_subcommands_that_launch_nothing_are_refused() -> None:
         parse_launch_command(flux, "flux submit -n 4 ./app")
 
 
-def test_open_mpi_4_takes_a_rankfile(tmp_path: Path) -> None:
+def test_open_mpi_4_is_started_with_a_rankfile(tmp_path: Path) -> None:
     made = apply_launcher(
         openmpi, "mpirun --hostfile h -n 3 ./app -x", tmp_path, (4, 1, 4)
     )
@@ -88,7 +88,7 @@ def test_open_mpi_4_takes_a_rankfile(tmp_path: Path) -> None:
     assert made.command == wanted.split()
 
 
-def test_open_mpi_5_also_needs_the_slots_of_the_hosts(tmp_path: Path) -> None:
+def test_open_mpi_5_is_started_with_a_rankfile_and_a_hostfile(tmp_path: Path) -> None:
     made = apply_launcher(openmpi, "mpirun -n 3 ./app", tmp_path, (5, 0, 11))
     assert made.command[1:5] == [
         *("--hostfile", f"{tmp_path}/hostfile"),
@@ -122,7 +122,7 @@ def test_open_mpi_does_not_bind_the_only_rank_of_a_node_to_one_core(
     assert made.command[-3:] == ["-n", "3", "./app"]
 
 
-def test_srun_takes_the_host_of_each_rank_from_a_file(tmp_path: Path) -> None:
+def test_srun_reads_the_host_of_each_rank_from_a_file(tmp_path: Path) -> None:
     made = apply_launcher(srun, "srun -N 3 --ntasks=3 -c 2 ./app", tmp_path, (22, 5))
     wanted = "srun -N 2 -m arbitrary --ntasks=3 -c 2 ./app"
     assert made.command == wanted.split()
@@ -130,7 +130,7 @@ def test_srun_takes_the_host_of_each_rank_from_a_file(tmp_path: Path) -> None:
     assert path.read_text() == "gamma\nalpha\ngamma\n"
 
 
-def test_intel_mpi_takes_a_machine_file(tmp_path: Path) -> None:
+def test_intel_mpi_is_started_with_a_machine_file(tmp_path: Path) -> None:
     made = apply_launcher(intel, "mpirun -f h -n 3 ./app", tmp_path, (2021, 9))
     file = tmp_path / "machinefile"
     assert made.command == f"mpirun -machinefile {file} -n 3 ./app".split()
@@ -138,7 +138,7 @@ def test_intel_mpi_takes_a_machine_file(tmp_path: Path) -> None:
     assert made.environment == {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "off"}
 
 
-def test_flux_takes_the_host_of_each_rank_from_a_file(tmp_path: Path) -> None:
+def test_flux_reads_the_host_of_each_rank_from_a_file(tmp_path: Path) -> None:
     made = apply_launcher(flux, "flux run -N 3 -n 3 -c2 ./app", tmp_path, (0, 70))
     file = tmp_path / "hosts-of-ranks"
     wanted = f"flux run -N 2 --requires=hosts:gamma,alpha --taskmap=hostfile:{file}"
@@ -195,7 +195,7 @@ def test_a_command_that_places_its_ranks_itself_is_refused(
         apply_launcher(launcher, text, tmp_path, version)
 
 
-def test_hosts_come_from_the_command(
+def test_hosts_are_read_from_the_launcher_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "h").write_text("# mine\nalpha slots=2\n\nbeta:3 # two\nroot@gamma\n")

@@ -104,7 +104,7 @@ def test_counts_of_equal_nodes_differ_by_at_most_one(
 
 
 @given(draw_allocation(), st.sampled_from(["openmpi", "mpich"]), st.data())
-def test_mpirun_fills_one_node_after_the_other(
+def test_mpirun_fills_nodes_sequentially(
     allocation: Allocation, launcher: str, data: st.DataObject
 ) -> None:
     ranks = data.draw(st.integers(1, allocation.slot_count))
@@ -174,7 +174,7 @@ def test_a_request_that_fits_no_node_is_refused(
             take(allocation, 7, 1000)
 
 
-def test_a_machine_without_memory_sizes_needs_them() -> None:
+def test_memory_requests_require_known_memory_sizes() -> None:
     allocation = Allocation.whole(Machine("tree:2+node:4"))
     with pytest.raises(Error, match='write memory_size = "512 GB" in \\[node\\]'):
         LaunchOrder(memory_per_rank=1).used_slots(allocation, 2)

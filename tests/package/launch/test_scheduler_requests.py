@@ -166,7 +166,7 @@ def test_volcano_requests_have_partitions() -> None:
     assert make_manifest("volcano", FREE)["spec"]["networkTopology"] == {"mode": "soft"}
 
 
-def test_other_schedulers_are_refused_with_the_known_ones() -> None:
+def test_unknown_schedulers_are_refused_with_a_list_of_known_schedulers() -> None:
     with pytest.raises(Error, match="no scheduler 'kay'") as raised:
         request_lines("kay", SHAPE)
     assert all(name in str(raised.value) for name in SCHEDULERS)

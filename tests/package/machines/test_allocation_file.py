@@ -171,7 +171,7 @@ def test_invalid_lines_are_named(text: str, message: str, tmp_path: Path) -> Non
     assert message in str(caught.value)
 
 
-def test_coordinates_need_a_machine_that_has_them(tmp_path: Path) -> None:
+def test_coordinates_require_a_machine_with_coordinates(tmp_path: Path) -> None:
     with pytest.raises(Error, match="2 numbers"):
         load_nodes("1 2\n", tmp_path, "tree:4:8")
 

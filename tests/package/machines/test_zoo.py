@@ -94,7 +94,7 @@ def test_every_machine_has_nic_bandwidth_and_message_costs(
 
 
 @pytest.mark.parametrize("name", zoo_names())
-def test_every_machine_survives_a_copy_also_with_other_nodes(
+def test_every_machine_survives_a_copy_with_and_without_replaced_nodes(
     name: str, tmp_path: Path
 ) -> None:
     for text in (name, f"{name}+node:2:4,distance=1:3,memory=90GB/s"):
@@ -152,7 +152,7 @@ def get_latency(topology: dict[str, Any], link: str | int) -> float:
         ("dgx-h100-pod", "2.7 us", ["rail", "rail"]),
     ],
 )
-def test_a_short_message_to_a_neighbor_takes_startup_latency_and_link_time(
+def test_short_message_time_is_startup_plus_latency_plus_link_latency(
     name: str, expected_time: str, links: list[str | int]
 ) -> None:
     described = read_machine(name)

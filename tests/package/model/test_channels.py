@@ -52,7 +52,7 @@ def parse_numbers(text: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("machine", ROUND_TRIPS)
-def test_channels_of_round_trips_equal_those_of_karlsson(
+def test_channels_from_round_trips_equal_published_values(
     machine: str,
 ) -> None:
     text, channels = ROUND_TRIPS[machine]
@@ -62,7 +62,7 @@ def test_channels_of_round_trips_equal_those_of_karlsson(
 
 
 @pytest.mark.parametrize("machine", SLOWEST)
-def test_channels_of_slowest_pairs_equal_table_4_8(machine: str) -> None:
+def test_channels_from_slowest_pairs_equal_published_table_4_8(machine: str) -> None:
     mean, spread, channels = SLOWEST[machine]
     samples = [parse_numbers(mean) + way * parse_numbers(spread) for way in (-1, 0, 1)]
     pairs = np.tile(np.arange(len(samples[0])) + 1, 3)
@@ -198,7 +198,7 @@ def test_each_sharing_pattern_has_a_curve(tmp_path: Path) -> None:
         load_pair_curves(file, 1000)
 
 
-def test_one_pair_and_several_must_be_measured() -> None:
+def test_curves_without_one_pair_or_several_pairs_are_refused() -> None:
     for pairs in ([2, 3], [1, 1]):
         with pytest.raises(Error, match="one pair and several must be measured"):
             make_pair_curve(pairs, [1, 1], 8)

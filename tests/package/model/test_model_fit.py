@@ -117,7 +117,7 @@ def test_no_time_of_a_fit_is_negative() -> None:
 
 
 @pytest.mark.parametrize("name", ["hdr", "hdr100", "infiniband-4x", "slingshot"])
-def test_an_included_model_is_the_fit_of_its_measurements(name: str) -> None:
+def test_included_models_equal_fits_of_their_measurements(name: str) -> None:
     fit = fit_model(*read_pings(ROOT / "models" / "measured" / f"{name}.csv"))
     model = load_model(name).model
     shipped = [model.time(int(size)) for size in fit.sizes]
@@ -172,7 +172,9 @@ def test_alpha_and_beta_of_a_split_fit_equal_published_values() -> None:
         ("size,time\n1,nan\n", ":2: cannot read a latency 'nan'"),
     ],
 )
-def test_a_wrong_line_is_named(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_lines_of_measurements_are_named(
+    tmp_path: Path, text: str, message: str
+) -> None:
     file = tmp_path / "p.csv"
     file.write_text(text)
     with pytest.raises(Error, match=r"p\.csv") as error:

@@ -119,7 +119,7 @@ def test_units_agree_with_singular_and_plural() -> None:
     ]
 
 
-def test_titles_are_unique_and_keys_are_those_of_judgements() -> None:
+def test_titles_are_unique_and_keys_match_judgements() -> None:
     titles = [measure.title for measure in MEASURES.values()]
     assert len(set(titles)) == len(titles)
     machine = Machine("torus:4x4")

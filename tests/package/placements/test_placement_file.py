@@ -93,7 +93,7 @@ def test_a_placement_without_sharing_has_no_capacities(tmp_path: Path) -> None:
         ({"placement": [18, 18, 99, 18]}, "placement[2] is 99"),
     ],
 )
-def test_wrong_sharing_is_named(
+def test_invalid_sharing_entries_are_named(
     change: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "x.json"

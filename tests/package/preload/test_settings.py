@@ -49,7 +49,7 @@ def test_a_written_setting_is_read_back() -> None:
 
 
 @pytest.mark.parametrize(("option", "text", "message"), WRONG)
-def test_a_file_that_the_library_would_not_read_is_refused_by_its_name(
+def test_invalid_files_of_settings_are_refused_by_option(
     option: str, text: str, message: str
 ) -> None:
     Path("x").write_text(text)

@@ -49,12 +49,14 @@ def infer_costs(
 
 
 @given(
-    send=st.floats(1e-7, 5e-7), receive=st.floats(1e-7, 5e-7), agree=st.floats(0, 4e-5)
+    send_time=st.floats(1e-7, 5e-7),
+    receive_time=st.floats(1e-7, 5e-7),
+    handshake_time=st.floats(0, 4e-5),
 )
 def test_a_single_message_takes_its_measured_time_at_every_size(
-    send: float, receive: float, agree: float
+    send_time: float, receive_time: float, handshake_time: float
 ) -> None:
-    costs = infer_costs(send, receive, agree)
+    costs = infer_costs(send_time, receive_time, handshake_time)
     fit = costs.alone.fit
     found = [costs.model.arrival(int(size)) for size in fit.sizes]
     assert found == pytest.approx(fit.measured.tolist(), rel=0.03)
@@ -68,15 +70,17 @@ def test_successive_long_messages_overlap_their_handshakes() -> None:
     assert model.arrival(AT_ONCE) == pytest.approx(2.5e-6 + BETA * AT_ONCE, rel=0.02)
 
 
-@given(send=st.floats(1e-7, 5e-7), receive=st.floats(1e-7, 5e-7))
-def test_overheads_are_measured_from_many_waiting_calls(
-    send: float, receive: float
+@given(send_time=st.floats(1e-7, 5e-7), receive_time=st.floats(1e-7, 5e-7))
+def test_overheads_are_inferred_from_windows_of_nonblocking_calls(
+    send_time: float, receive_time: float
 ) -> None:
-    costs = infer_costs(send, receive, 0)
-    assert costs.send_cpu == pytest.approx(send)
-    assert costs.receive_cpu == pytest.approx(receive, rel=0.01)
-    if receive > 1.2 * send:  # with several receivers the sender is the bottleneck
-        assert costs.model.time(1) == pytest.approx(send, rel=0.05)
+    costs = infer_costs(send_time, receive_time, 0)
+    assert costs.send_cpu == pytest.approx(send_time)
+    assert costs.receive_cpu == pytest.approx(receive_time, rel=0.01)
+    if (
+        receive_time > 1.2 * send_time
+    ):  # with several receivers the sender is the bottleneck
+        assert costs.model.time(1) == pytest.approx(send_time, rel=0.05)
 
 
 def test_errors_and_intervals_match_the_written_lines() -> None:

@@ -40,7 +40,7 @@ def format_suspect(kind: str, hosts: str, of: str, way: str = "both") -> str:
     )
 
 
-def test_hosts_that_were_slow_are_expected_to_be_slow(tmp_path: Path) -> None:
+def test_expected_times_include_known_slow_hosts(tmp_path: Path) -> None:
     slow = write_file(
         tmp_path, suspects=format_suspect("host", '["b"]', "bandwidth", "out")
     )

@@ -36,7 +36,7 @@ ORDERS = [
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.how)
-def test_orders_are_read_back_as_written(order: Order) -> None:
+def test_measurement_orders_are_read_back_as_written(order: Order) -> None:
     assert parse_order(order.line) == order
 
 

@@ -140,7 +140,7 @@ def test_hosts_with_equal_times_form_no_groups(noise: float) -> None:
     assert planted.measured < 30 * 3000
 
 
-def test_ten_thousand_hosts_take_a_fiftieth_of_their_pairs() -> None:
+def test_grouping_ten_thousand_hosts_measures_a_fiftieth_of_all_pairs() -> None:
     paths = make_group_paths((10, 10, 100))
     planted = PlantedCluster(paths, [1.8e-6, 1.3e-6, 1e-6], 0.0125)
     root = find_host_groups(10_000, planted)

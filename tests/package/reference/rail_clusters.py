@@ -59,12 +59,9 @@ def make_rail_cluster(
             return Counter()
         if a // gpus_per_domain == b // gpus_per_domain:
             return route_along(a, get_nvswitch(a), b)
-        if (
-            a % gpus_per_domain - b % gpus_per_domain
-        ) % rail_count and cross == "nvlink":
-            relay = (
-                a // gpus_per_domain * gpus_per_domain + b % gpus_per_domain
-            )  # the target's GPU in a's domain
+        place_a, place_b = a % gpus_per_domain, b % gpus_per_domain
+        if (place_a - place_b) % rail_count and cross == "nvlink":
+            relay = a - place_a + place_b  # the target's GPU in a's domain
             return concatenate(route_along(a, get_nvswitch(a), relay), route(relay, b))
         if get_leaf(a) == get_leaf(b):
             return route_along(a, get_leaf(a), b)

@@ -96,7 +96,9 @@ def find_least_values(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_placement_is_below_a_bound_and_proven_ones_are_optimal(kind: str) -> None:
+def test_no_placement_is_below_a_bound_and_proven_placements_are_optimal(
+    kind: str,
+) -> None:
     rng = Random(7)
     for _ in range(CASES):
         problem = draw_problem(rng, kind, SLOTS, rng.randint(1, SLOTS))

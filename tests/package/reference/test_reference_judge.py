@@ -191,7 +191,7 @@ def test_distances_between_slots_follow_levels_ports_and_routes(
             )
 
 
-def test_no_other_share_on_minimal_routes_has_less_congestion() -> None:
+def test_the_chosen_share_of_minimal_routes_minimizes_congestion() -> None:
     rng = Random(6)
     seen = 0
     while seen < CASES:

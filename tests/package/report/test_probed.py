@@ -111,7 +111,7 @@ def test_without_groups_ranks_are_listed_by_host(host_of: list[int]) -> None:
     assert len(root.groups) == (max(host_of) + 1 if max(host_of) else 0)
 
 
-def test_boxes_name_hosts_and_count_omitted_ones() -> None:
+def test_boxes_name_hosts_and_count_omitted_hosts() -> None:
     host_of = [*range(100)]
     root = read_groups([], host_of)
     hosts = [f"h{host}" for host in host_of]
@@ -209,7 +209,7 @@ def test_unmeasured_values_are_omitted() -> None:
 
 
 @pytest.mark.parametrize("ranks", [512, 1100])
-def test_any_number_of_ranks_fits_in_three_megabytes(ranks: int) -> None:
+def test_probe_pages_are_smaller_than_three_megabytes(ranks: int) -> None:
     noise = np.random.default_rng(1).lognormal(0, 0.2, (ranks, ranks))
     costs = make_block_costs(ranks, ranks // 4, 2e-6, 6e-6) * noise
     nested = np.arange(ranks).reshape(4, -1).tolist()

@@ -166,7 +166,7 @@ def test_the_matrix_lists_ranks_in_slot_order() -> None:
         )
 
 
-def test_contributors_of_a_link_equal_those_of_judge() -> None:
+def test_link_contributors_equal_the_contributors_of_judge() -> None:
     report = make_report()
     _, arrays = decode_page_data(report)
     hottest = report.views[1].judgement.hottest
@@ -240,7 +240,7 @@ def test_the_histogram_counts_every_link_once() -> None:
         assert counted + shown.idle[view] == shown.links == report.machine.link_count
 
 
-def test_the_heaviest_pairs_come_first_with_their_hops() -> None:
+def test_pairs_are_sorted_by_bytes_and_listed_with_hops() -> None:
     report = make_report()
     pairs = heaviest_pairs(report)
     heaviest = int(np.argmax(report.graph.bytes))

@@ -28,7 +28,7 @@ def write_goal(call: Call, name: str) -> str:
     size=st.integers(1, 5000),
     draw=st.data(),
 )
-def test_messages_equal_those_of_the_schedule(
+def test_goal_messages_equal_the_messages_of_the_schedule(
     operation: str, ranks: int, size: int, draw: st.DataObject
 ) -> None:
     many = operation.startswith("many")
@@ -84,6 +84,6 @@ def test_goal_computation_equals_the_modeled_reduction_and_copy_time(
     assert max(work) == nanoseconds
 
 
-def test_too_many_messages_are_refused() -> None:
+def test_goal_exports_with_too_many_messages_are_refused() -> None:
     with pytest.raises(Error, match=r"all-to-all among 4096 ranks has more than 4,194"):
         write_goal(Call("all-to-all", 4096, 8), "at-once")

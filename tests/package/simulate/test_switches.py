@@ -69,7 +69,7 @@ def test_a_node_sends_no_faster_than_its_memory() -> None:
     assert slow == pytest.approx(2 * fast, rel=0.05)
 
 
-def test_no_time_is_shorter_than_that_of_the_busiest_link() -> None:
+def test_simulated_times_are_at_least_the_busiest_link_time() -> None:
     rng = random.Random(4)
     machines = [
         f"torus:4x4,bandwidth=1GB/s,latency=100ns{FREE}",
@@ -97,7 +97,7 @@ def test_no_time_is_shorter_than_that_of_the_busiest_link() -> None:
         assert found <= 4 * (load / bandwidth).max() + 5e-5
 
 
-def test_phases_and_rounds_follow_each_other() -> None:
+def test_phases_and_rounds_are_simulated_sequentially() -> None:
     one = make_graph(2, [(0, 1, 100_000)])
     alone = simulate_phases(TORUS, [0, 3], one)
     assert simulate_phases(TORUS, [0, 3], one, one) == alone * 2
@@ -187,7 +187,7 @@ def test_machines_without_times_are_refused(machine: str, message: str) -> None:
         simulate_phases(machine, [0, 1], make_graph(2, [(0, 1, 8)]))
 
 
-def test_wrong_settings_are_refused() -> None:
+def test_invalid_switch_settings_are_refused() -> None:
     wiring = SwitchWiring(Machine(TORUS))
     message = [0], [1], [8]
     for wrong, fault in [

@@ -78,7 +78,9 @@ def catch_message(call: Any) -> str:
         ),
     ],
 )
-def test_a_common_wrong_call_gets_the_right_one(call: Any, line: str) -> None:
+def test_errors_of_common_wrong_calls_suggest_the_correct_call(
+    call: Any, line: str
+) -> None:
     assert catch_message(call) == line
 
 

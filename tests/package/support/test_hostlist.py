@@ -87,7 +87,7 @@ RANGES = st.lists(
         st.one_of(RANGES, st.sampled_from(["n", "rack-", "a"])), min_size=1, max_size=3
     )
 )
-def test_any_host_list_expands_as_defined(pieces: list[str]) -> None:
+def test_any_host_list_expands_according_to_its_definition(pieces: list[str]) -> None:
     text = "h" + "x".join(pieces)
     assert expand_hostlist(text) == expand_by_definition(text)
 

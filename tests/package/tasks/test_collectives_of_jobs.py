@@ -67,10 +67,7 @@ def test_a_machine_named_by_the_user_is_not_replaced(line: str) -> None:
     assert read == {"machine": f"# mine\n{line}\n"}
 
 
-def test_a_machine_without_times_is_not_passed_on() -> None:
-    assert (
-        read_files(make_placement_file("torus:4"), False) == {}
-    )  # link bandwidth is unknown
-    assert (
-        read_files(make_placement_file(ROUTED, None), True) == {}
-    )  # hosts are unknown, too
+def test_a_machine_without_bandwidths_is_not_passed_to_the_library() -> None:
+    # The bandwidth of links is unknown, and so are hosts.
+    assert read_files(make_placement_file("torus:4"), False) == {}
+    assert read_files(make_placement_file(ROUTED, None), True) == {}

@@ -20,7 +20,7 @@ def compute_confidence(samples: int, first: int) -> Fraction:
 
 
 @pytest.mark.parametrize("samples", range(6, 120))
-def test_intervals_contain_95_of_100_medians_and_tighter_ones_fewer(
+def test_median_intervals_are_the_narrowest_with_95_percent_confidence(
     samples: int,
 ) -> None:
     low, high = median_interval(range(samples))

@@ -73,7 +73,7 @@ def place_in_reverse(problem: MapperProblem) -> Any:
     return problem.allocation.slots[problem.graph.rank_count - 1 :: -1]
 
 
-def test_user_mappers_are_compared_with_included_ones(
+def test_user_mappers_are_compared_with_included_mappers(
     problem: Problem,
 ) -> None:
     tried = ["mine.py:in_order", place_in_reverse, "auto", "mine.py:swapping"]
@@ -96,7 +96,7 @@ def test_user_mappers_are_compared_with_included_ones(
     assert reversed_slots.tolist() == list(range(15, -1, -1))
 
 
-def test_a_mapper_gets_the_whole_problem(problem: Problem) -> None:
+def test_user_mappers_receive_the_whole_problem(problem: Problem) -> None:
     problems: list[MapperProblem] = []
 
     def record_problem(problem: MapperProblem) -> Any:
@@ -127,7 +127,7 @@ WRONG: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("returned", "text"), WRONG)
-def test_a_wrong_result_is_one_line_and_the_others_are_shown(
+def test_invalid_mapper_results_are_reported_in_one_line_beside_valid_results(
     problem: Problem, returned: Any, text: str
 ) -> None:
     def return_wrong_value(_: MapperProblem) -> Any:

@@ -202,7 +202,7 @@ def test_a_last_start_that_fails_before_its_world_is_reported(
     assert load_calls() == {("barrier", (0, 1), -1, 0): 1}
 
 
-def test_a_job_that_fails_before_it_sends_keeps_an_existing_file(
+def test_a_job_that_fails_early_does_not_overwrite_an_existing_file(
     topoloom: Command,
 ) -> None:
     good = write_single_process("dist.barrier()\n")
@@ -224,7 +224,9 @@ def test_two_jobs_in_a_command_are_refused(topoloom: Command) -> None:
     assert not [*Path().glob("*topoloom*"), *Path().glob("*.npz")]
 
 
-def test_other_launchers_need_an_option(topoloom: Command) -> None:
+def test_launchers_other_than_torchrun_require_the_torch_option(
+    topoloom: Command,
+) -> None:
     Path("spawn.py").write_text("""\
 import os, subprocess, sys
 for rank in "01":
@@ -310,7 +312,7 @@ if rank < 32:
     assert "play rank 32, too" in first.err
 
 
-def test_groups_unlike_those_of_the_played_rank_are_reported(
+def test_groups_with_other_shapes_than_the_played_rank_are_reported(
     topoloom: Command,
 ) -> None:
     done = topoloom("record", "--world", 8, "-o", "p.npz", *write_single_process("""\

@@ -75,7 +75,7 @@ def import_edges(path: Path) -> list[list[int]]:
 
 @given(draw_job())
 @settings(max_examples=15)
-def test_one_job_gives_one_graph_through_every_importer(job: Job) -> None:
+def test_all_importers_give_the_same_graph_of_a_job(job: Job) -> None:
     expected = np.stack(job.compute_messages(), axis=1).tolist()
     for name, write in WRITERS.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -186,7 +186,7 @@ def test_exchanges_of_few_pairs_are_reported(topoloom: Command) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in WRITERS if name != "goal"])
-def test_collectives_can_be_kept_with_the_graph(tmp_path: Path, name: str) -> None:
+def test_collectives_can_be_saved_with_the_graph(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "job"
     folder.mkdir()
     WRITERS[name](Job((2, 2, 1), (Step("allreduce", (0, 1), 4, 2),)), folder)

@@ -62,7 +62,7 @@ def test_nvlink_inside_nodes_has_the_speed_of_the_board(
         ({}, "no label names a GPU"),
     ],
 )
-def test_other_gpus_have_no_nvlink_and_a_remark(
+def test_gpus_without_nvlink_are_reported_by_a_remark(
     labels: dict[str, str], message: str, tmp_path: Path
 ) -> None:
     (tmp_path / "nodes.json").write_text(format_hosts(labels))

@@ -102,7 +102,7 @@ def test_racks_are_domains_with_the_speed_of_nvlink(tmp_path: Path) -> None:
         ({}, 900, 3.125),
     ],
 )
-def test_speeds_are_those_of_the_gpu_and_the_instance(
+def test_speeds_follow_the_gpu_and_instance_type(
     labels: dict[str, str], nvlink: float, network: float, tmp_path: Path
 ) -> None:
     items = make_domain(0, 2, labels) + make_domain(1, 2, labels)
@@ -228,7 +228,7 @@ def test_gpus_without_a_clique_are_in_no_domain() -> None:
     assert read_kubernetes_nodes(format_items(items)).text == "tree:2:2+node:8"
 
 
-def test_cliques_alone_are_sufficient_and_single_ones_are_no_domains() -> None:
+def test_cliques_with_several_nodes_are_sufficient_for_domains() -> None:
     assert read_kubernetes_nodes(
         format_items(make_domain(0, 2, {}) + make_domain(1, 2, {}))
     ).text == ("rails:8:2:1,rails=4,host=4,bandwidth.nvlink=900GB/s")
@@ -254,7 +254,7 @@ def test_labels_of_levels_are_read_as_text(tmp_path: Path) -> None:
         load_described(written)
 
 
-def test_given_speeds_replace_assumed_ones(tmp_path: Path) -> None:
+def test_given_speeds_replace_assumed_speeds(tmp_path: Path) -> None:
     path = tmp_path / "nodes.json"
     path.write_text(format_items(make_gb200_cluster(2)))
     machine, described = load_described(path, speeds=GivenSpeeds(400e9, 1800e9))

@@ -205,7 +205,7 @@ def format_dumps(
     return lines
 
 
-def test_dumps_of_nccl_name_the_host_that_slow_communicators_share(
+def test_nccl_dumps_locate_the_common_host_of_slow_communicators(
     cluster_file: Path, tmp_path: Path
 ) -> None:
     def get_host_name(n: int) -> str:
