@@ -40,7 +40,7 @@ WRITERS: dict[str, Callable[[Job, Path], None]] = {
     "hlo, mesh": partial(write_hlo, syntax="mesh"),
     "flight recorder, pickle": write_flight_recorder,
     "flight recorder, JSON": partial(write_flight_recorder, as_pickle=False),
-    "flight recorder, gloo": partial(write_flight_recorder, by_gloo=True),
+    "flight recorder, gloo": partial(write_flight_recorder, is_gloo=True),
     "kineto": write_kineto,
     "inspector": write_inspector,
     "chakra": write_chakra,
