@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`topoloom verify` and `export` for torchrun: locations of ranks and their cost.
 
-The launcher here starts ranks by the variables that torchrun documents; PyTorch takes
+The launcher here sets the variables documented by torchrun, because PyTorch takes
 too long to install and to import for a test.
 """
 

@@ -44,7 +44,7 @@ def start_chromium() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     program = shutil.which("chromium")
-    assert program is not None, "no chromium on the PATH; tools/setup.sh test gets it"
+    assert program is not None, "chromium is not on PATH; run tools/setup.sh test"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=program, args=ARGUMENTS, timeout=TIMEOUT_MS

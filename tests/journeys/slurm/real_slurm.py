@@ -112,11 +112,11 @@ def start_slurm(
     Parameters
     ----------
     nodes
-        Host lists, each with what is to be said of its nodes: ``Sockets=2`` and so on.
+        Host list -> parameters of its nodes in slurm.conf, such as ``Sockets=2``.
     topology
         A ``topology.conf`` for the tree plugin, or "" for none.
     network
-        Hosts with the names of the nodes, to run the daemons on; else all run here.
+        Hosts that run the daemons, named like the nodes; None: this machine runs all.
     """
     with tempfile.TemporaryDirectory(prefix="slurm-") as folder:
         home = Path(folder)

@@ -34,7 +34,7 @@ BYTES = 300_000
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealSlurm]:
     """Start a Slurm of three nodes with two cores each, on separate hosts."""
     if not can_have_networks() or os.geteuid() != 0:
-        pytest.skip("Slurm's daemons on hosts of their own need root")
+        pytest.skip("starting Slurm daemons on separate hosts requires root")
     folder = tmp_path_factory.mktemp("network")
     with pytest.MonkeyPatch.context() as patch, network_hosts(NODES, folder) as network:
         patch.setenv("PATH", f"{os.environ['PATH']}:/usr/sbin")

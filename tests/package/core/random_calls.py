@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Calls of public functions with random arguments, which are often wrong.
 
-`test_wrong_calls.py` makes some of them; `make fuzz-calls` makes 10^5 by running this
-file, with the module under AddressSanitizer. Which function, and what for each
-parameter, is drawn: something fitting for its name, made for any of several machines,
-or anything at all. A call returns, or raises one line that names what is wrong.
+`test_wrong_calls.py` makes some of them. `make fuzz-calls` makes 10^5 by running this
+file, with the module under AddressSanitizer. Functions and arguments are random: each
+argument fits its parameter, or is from another machine, or of any type. A call returns
+or raises a one-line error that names the invalid argument.
 """
 
 from __future__ import annotations

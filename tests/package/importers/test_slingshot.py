@@ -12,7 +12,7 @@ from topoloom import Error, Machine
 from topoloom.importers.cray.slingshot import read_slingshot, recognizes_slingshot
 from topoloom.machines.import_formats import IMPORTERS
 
-#: what shasta_addr prints on two nodes with two network cards each
+#: output of shasta_addr on two nodes with two NICs each
 CARDS = """\
 frontier00001 NIC 0 macaddr 02:00:00:00:08:b3 logaddr 00559 location 001.02.15
 frontier00001 NIC 1 macaddr 02:00:00:00:08:f3 logaddr 00575 location 001.03.15

@@ -183,7 +183,7 @@ def find_piece_sizes(
                 known[rest[0]] = left
             elif left == 0:
                 known |= dict.fromkeys(rest, 0)
-        assert len(known) > before, "no message has one piece that is new"
+        assert len(known) > before, "no message has exactly one unknown piece"
     return known
 
 

@@ -40,7 +40,7 @@ def _read_rank(part: str, rank: int) -> dict[str, Operation]:
     operations: dict[str, Operation] = {}
     for line in lines:
         if waits := re.fullmatch(r"(l\d+) requires (l\d+)", line):
-            assert waits[2] in operations, "an operation waits for a later one"
+            assert waits[2] in operations, "an operation waits for a later operation"
             operations[waits[1]].requires.append(waits[2])
             continue
         matches = [found for form, _ in _FORMS if (found := form.fullmatch(line))]

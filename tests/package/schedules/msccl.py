@@ -64,15 +64,15 @@ class GpuSimulator:
             depends = _read_number(step, "depid")
             if depends >= 0:
                 other = gpu[depends][_read_number(step, "deps")]
-                assert other.get("hasdep") == "1", "nobody hears of that step"
+                assert other.get("hasdep") == "1", "a dependency lacks hasdep"
                 assert other.get("type") != "nop"
             if step.get("type") == "nop":
                 waits = True
             else:
-                assert depends >= 0 or not waits, "the last of a chain must wait itself"
+                assert depends >= 0 or not waits, "a step after nop steps must wait"
                 assert 0 < _read_number(step, "cnt") < 72
                 waits = False
-        assert not waits, "nothing follows steps that only wait"
+        assert not waits, "a block ends with a step that only waits"
 
     def run_steps(self, seed: int) -> None:
         """Run all steps in random order."""
@@ -81,11 +81,11 @@ class GpuSimulator:
             ready = [
                 each for each in self._list_remaining_steps() if self._can_run(*each)
             ]
-            assert ready, "all GPUs wait for each other"
+            assert ready, "deadlock: no step can run"
             me, block, step = rng.choice(ready)
             self._run_step(me, block, step)
             self._done[me, _read_number(block, "id")] += 1
-        assert not any(self._wires.values()), "somebody sends what nobody takes"
+        assert not any(self._wires.values()), "a message was sent but not received"
 
     def _list_remaining_steps(
         self,
@@ -133,13 +133,13 @@ class GpuSimulator:
             arrived = self._get_channel(
                 _read_number(block, "recv"), rank, block
             ).popleft()
-            assert len(arrived) == count, "a message of another length arrives"
+            assert len(arrived) == count, "a message has an unexpected length"
             chunks = _combine_shares(chunks, arrived) if kind == "rrc" else arrived
         elif kind == "re":
             chunks = _combine_shares(target[begin : begin + count], chunks)
         else:
             assert kind == "cpy"
-        assert step.get("dstbuf") != "i", "the input is the caller's"
+        assert step.get("dstbuf") != "i", "a step writes to the input buffer"
         assert begin + count <= len(target)
         target[begin : begin + count] = chunks
 

@@ -80,7 +80,7 @@ def test_a_ring_uses_fused_receive_reduce_copy_steps() -> None:
 
 def test_exchanging_reduced_data_needs_a_buffer() -> None:
     text = write_xml(Call("all-reduce", 4, 4096), "recursive-doubling")
-    assert text.count('type="rrc"') == 4, "the first sends the input, which stays"
+    assert text.count('type="rrc"') == 4, "the first step sends the unmodified input"
     assert text.count('type="re"') == 4
 
 
