@@ -95,7 +95,7 @@ def test_near_partners_are_chosen_on_a_machine(topoloom: Command) -> None:
 def test_auto_tries_several_receive_limits_for_link_objectives(
     topoloom: Command,
 ) -> None:
-    """A receive limit other than the default of two often loads links least."""
+    """Often a limit other than the default of two receives minimizes link loads."""
     rng = np.random.default_rng(27)
     write_loads(rng.integers(0, 61, 125).tolist())
     words = ["balance", "loads.csv", "--machine", "torus:5x5x5", "--json", "--method"]

@@ -160,7 +160,7 @@ def test_nodes_of_an_included_machine_can_be_replaced(topoloom: Command) -> None
     words = ["c.npz", "-m", "frontier+node:8", "--allocate", 8, "--json"]
     found = topoloom("map", *words).json
     assert len({slot // 8 for slot in found["placement"]}) == 8
-    # Nodes with two lines of 4 ranks, or 2 x 2 x 2, keep half of the bytes.
+    # Half of the bytes are intra-node with two lines of 4 ranks or 2 x 2 x 2 per node.
     assert found["values"]["inter_node_bytes"] == 64 * 6 * 1024 / 2
     words = [*words[:-3], "--work", 10_000, "--json", "--allocate", 16]
     spread = topoloom("map", *words).json

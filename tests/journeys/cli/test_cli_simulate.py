@@ -62,7 +62,7 @@ def test_times_in_switches_are_printed_beside_predictions(
     assert document["simulator"] == "switches"
     assert document["complete"] is True
     for each in document["results"]:
-        # Headers take 32 of 4096 bytes.
+        # Headers are 32 of 4096 bytes per packet.
         assert each["simulated_seconds"] > 1.007 * each["predicted_seconds"]
         assert each["simulated_seconds"] < 1.5 * each["predicted_seconds"]
         busy = [one["busy"] for one in each["busiest"]]

@@ -120,7 +120,7 @@ def test_channels_between_measured_numbers_are_given_as_a_range(
     assert "channels        8 or more; more pairs were not measured" in print_channels(
         8
     )
-    assert "190 ns" in print_channels(32)  # deviation, no exponent
+    assert "190 ns" in print_channels(32)  # standard deviation
 
 
 def test_one_outlier_adds_no_channel(topoloom: Command) -> None:

@@ -121,7 +121,7 @@ def test_tables_are_geometric_means_over_cases() -> None:
     # Ratio to the default order; the published ratio is in parentheses.
     links = tables.links(results, cases.IN_ORDER).splitlines()
     assert "| 0.75 (0.78) | 0.50 (0.60) | 0.50 | 0.25 |" in links[2]
-    assert links[2].split("|")[3:] == links[3].split("|")[3:]  # one size is its mean
+    assert links[2].split("|")[3:] == links[3].split("|")[3:]  # mean of one value
     hops = tables.hops(results, cases.IN_ORDER).splitlines()
     assert hops[2].startswith("| 8 | 2.00 (2.22) | 2.00 (2.18) |")
     assert tables.hops(results, cases.SHUFFLED) == ""

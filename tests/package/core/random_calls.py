@@ -94,7 +94,7 @@ def call_function(
     except allowed as error:
         kind, text = type(error).__name__, str(error)
         if in_python:
-            text = text.replace("a\nb", "ab")  # undo the escaping of the path
+            text = text.replace("a\nb", "ab")  # the path argument has a newline
             if (file := _find_foreign_file(error)) and not isinstance(error, OSError):
                 return kind, f"{kind} comes out of {file}: {text}"
         if not text.strip() or "\n" in text:
@@ -133,7 +133,7 @@ def format_call(function: Function, args: list[Any], names: dict[str, Any]) -> s
 def make_random_calls(
     call_count: int, seed: int, only_function: str | None = None
 ) -> int:
-    """Make `calls` random calls; print failures and count other outcomes."""
+    """Make `call_count` random calls; print failures and count other outcomes."""
     warnings.simplefilter("ignore")  # nanobind's error for uninitialized objects
     functions = [f for f in list_public_functions() if only_function in (None, f.name)]
     source = ArgumentSource(seed)

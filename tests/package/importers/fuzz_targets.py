@@ -82,7 +82,7 @@ class Target(NamedTuple):
 
     read: Callable[[str], None]
     seeds: tuple[str, ...]
-    compiled: bool = False  # Python cannot trace its coverage
+    compiled: bool = False  # Python cannot trace coverage
 
 
 def _read_import(read: Callable[[str], object], text: str) -> None:

@@ -157,7 +157,7 @@ def test_shared_routes_of_a_fat_tree_equal_random_routing(
 @given(draw_fabric(), st.booleans())
 def test_routes_follow_the_forwarding_tables(fabric: Fabric, brief: bool) -> None:
     tables = fabric.format_tables()
-    if brief:  # as dump_fts -n prints them
+    if brief:  # format of dump_fts -n
         tables = re.sub(r"(?m)^(0x\w{4} \d{3}) :.*", r"\1", tables)
     described = read_ibnetdiscover(f"{fabric.format_dump()}\n{tables}")
     switches = [name for name in fabric.ports if name[0] == "S"]

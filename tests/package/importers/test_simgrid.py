@@ -327,7 +327,7 @@ def test_machines_without_a_simgrid_type_are_written_route_by_route(text: str) -
     """SimGrid's routes have the bandwidth, latency and length of ours."""
     machine = Machine(text)
     zone = ElementTree.fromstring(write_simgrid_platform(machine))[0]
-    unit = 1 if machine.has_bandwidths else 12.5e9  # unit of relative bandwidths
+    unit = 1 if machine.has_bandwidths else 12.5e9  # B/s per relative unit
     rate = {link.get("id"): link.get("bandwidth") for link in zone.iter("link")}
     late = {link.get("id"): link.get("latency") for link in zone.iter("link")}
     routes = list(zone.iter("route"))

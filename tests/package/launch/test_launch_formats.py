@@ -28,7 +28,7 @@ from topoloom.launch.exports.launch_formats import (
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.nodes.node_parts import NodeParts
 
-HOSTS = ["gamma", "alpha"]  # of nodes 2 and 0, in the launcher's order
+HOSTS = ["gamma", "alpha"]  # names of nodes 2 and 0, in launcher order
 
 
 def make_placement(

@@ -113,7 +113,7 @@ def test_one_outlier_changes_the_channel_count_by_at_most_one(
     for odd in pairs[1:-1]:  # later values show that it is an outlier
         times = np.where(pairs == odd, slowdown * clean, clean)
         found = make_pair_curve(pairs, times, 8).channels
-        # A slow last fast value or a fast value after it can hide or add a channel.
+        # A slow value at `channels`, or a fast one above, can change the count by one.
         unsure = odd == channels if slowdown > 1 else odd > channels
         assert found == channels or unsure
         assert abs(found - channels) <= 1

@@ -105,7 +105,7 @@ class Script:
 
 
 def compile_stub(folder: Path) -> Path:
-    """Compile the program."""
+    """Compile the NCCL stub."""
     program = folder / "nccl_stub"
     command = ["cc", "-std=gnu11", "-O1", "-rdynamic", "-pthread", SOURCE, "-ldl"]
     subprocess.run([*command, "-o", program], check=True)

@@ -40,7 +40,7 @@ def test_planted_overheads_latencies_and_factors_are_found(
 ) -> None:
     latencies = sorted(latencies)
     if any(b < 1.3 * a for a, b in pairwise(latencies)):
-        return  # equal routes give no information
+        return  # identical routes give no information
     f, g = np.array([1.0, *longer]), np.array([*slower, 1.0])
     wide = g[REGIME] * SIZES / 10e9
     alone = [overhead + f[REGIME] * latency + wide for latency in latencies]

@@ -84,7 +84,7 @@ def test_overheads_are_inferred_from_windows_of_nonblocking_calls(
 
 
 def test_errors_and_intervals_match_the_written_lines() -> None:
-    """Holds even if the model raises times because longer messages are faster."""
+    """Even if longer messages are faster, so that the model raises short times."""
 
     def compute_seconds(size: int) -> float:
         return 4e-6 + BETA * size if size < 2048 else 3e-6 + 2 * BETA * size

@@ -55,7 +55,7 @@ class Torus:
         """Do nothing: pairs inside groups are not needed."""
 
     def list_links(self) -> set[tuple[int, int]]:
-        """Return the links."""
+        """List the links of the torus."""
         a, b = np.nonzero(np.triu(self.hops == 1))
         return set(zip(a.tolist(), b.tolist(), strict=True))
 

@@ -87,7 +87,7 @@ class PlantedCluster:
         return found * noise
 
     def list_groups(self) -> set[frozenset[int]]:
-        """Return the set of all hosts, and groups inside those above `FEW` hosts."""
+        """Return the root group, and groups whose parent has more than `FEW` hosts."""
         found = {frozenset(range(len(self._paths)))}
         for depth in range(self._paths.shape[1]):
             around = self._paths[:, :depth]

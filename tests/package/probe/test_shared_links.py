@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shared links are found from rounds that combine all pairs of pairs."""
+"""Shared links are found from rounds in which every two pairs run concurrently."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_sets_are_measured_concurrently_and_rounds_end_with_the_budget():
 
 
 def simulate_rounds(hosts, trunk, lanes, shared, noise, seed):
-    """Simulate rounds: a pair takes 1, and longer on shared links."""
+    """Simulate rounds: a pair takes time 1, or longer on shared links."""
     rng = random.Random(seed)
     found = []
     for pairs in yield_all_meetings(hosts, rng):

@@ -11,7 +11,7 @@ from math import prod
 from networks import Network, Route, Speed, Wire, WireList, route_along
 
 Cell = tuple[int, ...]
-SpeedOf = Callable[[int, int], Speed]  # by axis and sign
+SpeedOf = Callable[[int, int], Speed]  # speed by axis and sign
 
 
 def get_unit_speed(axis: int, sign: int) -> Speed:

@@ -26,7 +26,7 @@ class RandomMachine(NamedTuple):
 
     @property
     def wires(self) -> list[Wire]:
-        """The links by their numbers."""
+        """List the links by number."""
         return list_wires(self.machine)
 
 

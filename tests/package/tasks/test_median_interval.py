@@ -14,7 +14,7 @@ from topoloom.tasks.collectives.measure import median_interval
 
 
 def compute_confidence(samples: int, first: int) -> Fraction:
-    """Return the probability that the median is between the `first` outer samples."""
+    """Compute the confidence of an interval that omits `first` samples at each end."""
     inside = range(first + 1, samples - first)
     return Fraction(sum(comb(samples, below) for below in inside), 2**samples)
 

@@ -89,7 +89,7 @@ def test_one_played_rank_per_stage_is_enough(shape: tuple[int, ...]) -> None:
 def test_a_world_of_1024_ranks_sends_the_messages_of_its_axes() -> None:
     """An FSDP job: rings along axes replicate, shard and tp, a chain along pp.
 
-    The pattern has rings in both directions along an axis, a call in one.
+    The pattern has rings in both directions along an axis; calls use only one.
     """
     job = DeviceMeshJob(replicate=4, shard=8, tp=8, pp=4)
     shape = (4, 4, 8, 8)

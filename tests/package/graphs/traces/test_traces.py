@@ -47,7 +47,7 @@ WRITERS: dict[str, Callable[[Job, Path], None]] = {
     "goal": write_goal,
 }
 
-#: A collective of all ranks, by which the Inspector's lines are joined.
+#: A collective of all ranks, which aligns the lines of Inspector files.
 WORLD = Step("allreduce", (0, 1, 2), 1, 1)
 
 
@@ -92,8 +92,7 @@ def test_the_mesh_is_found_from_the_groups(job: Job) -> None:
         profile = read_trace(folder).profile
     found = infer_mesh(profile)
     assert np.prod(list(found.mesh.values())) == job.rank_count
-    # Each axis of the job is an axis of the mesh, or merged with a neighbor that all
-    # its operations include.
+    # Axes of the job are axes of the mesh, unless they are only used together.
     cuts = np.cumprod([1, *found.mesh.values()]).tolist()
     assert set(cuts) <= set(np.cumprod([1, *job.sizes[::-1]]).tolist())
     for step in job.steps:

@@ -189,7 +189,7 @@ def format_dumps(
         for place, host in enumerate(hosts):
             for number in range(1, repeat_count + 1):
                 took = 1000 * (factor if slow in hosts else 1)
-                took += 500 if place and number == 2 else number  # the others wait
+                took += 500 if place and number == 2 else number  # other ranks wait
                 body = {
                     "coll": "AllReduce",
                     "coll_sn": number,
