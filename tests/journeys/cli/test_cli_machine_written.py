@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom machine` invents no bandwidths, and reports omissions of files."""
+"""`topoloom machine` invents no bandwidths, and reports what a file omits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RATE = 12.5e9
 
 
 @pytest.mark.parametrize("machine", [*UNKNOWN, *KNOWN])
-def test_json_has_no_bandwidth_where_the_machine_gives_none(
+def test_json_has_no_bandwidth_if_the_machine_has_none(
     topoloom: Command, machine: str
 ) -> None:
     facts = topoloom("machine", machine, "--json").json
@@ -33,7 +33,9 @@ def test_json_has_no_bandwidth_where_the_machine_gives_none(
 
 
 @pytest.mark.parametrize("machine", [*UNKNOWN, *KNOWN])
-def test_simgrid_files_state_the_assumed_rate(topoloom: Command, machine: str) -> None:
+def test_simgrid_exports_report_the_assumed_rate(
+    topoloom: Command, machine: str
+) -> None:
     outcome = topoloom("machine", machine, "-o", "m.xml")
     assert outcome.status == 0
     text = Path("m.xml").read_text()
@@ -41,11 +43,11 @@ def test_simgrid_files_state_the_assumed_rate(topoloom: Command, machine: str) -
     assert (f"<!-- {remark} -->" in text) == (machine in UNKNOWN)
     assert (f"topoloom: m.xml: {remark}\n" in outcome.err) == (machine in UNKNOWN)
     rates = {float(rate) for rate in re.findall(r'(?:bw|bandwidth)="(\S+)Bps"', text)}
-    without_limit = {1e18}  # what is there for its latency
+    without_limit = {1e18}  # links that model only latency
     assert rates - without_limit == {RATE if machine in UNKNOWN else 2e9}
 
 
-def test_a_file_with_omissions_names_them(
+def test_exports_name_their_omissions(
     topoloom: Command,
 ) -> None:
     machine = "torus:4x4,bandwidth=1GB/s,latency=1us+node:2"

@@ -23,12 +23,12 @@ TOLD = "torus:4x4,bandwidth=1GB/s+node:1,startup=0.5us,latency=0.5us"
 
 
 @pytest.fixture(autouse=True)
-def _pattern(topoloom: Command) -> None:
+def _write_pattern(topoloom: Command) -> None:
     topoloom("pattern", "stencil2d", "--grid", "4x4", "--bytes", "1MB", "-o", "p.npz")
 
 
-def rows_of(printed: str) -> list[str]:
-    """Name the rows of the first table."""
+def list_row_titles(printed: str) -> list[str]:
+    """Return the row titles of the first table."""
     lines = [line.strip() for line in printed.splitlines()]
     start = next(i for i, line in enumerate(lines) if line.startswith("──")) + 1
     rows = lines[start : lines.index("", start)]
@@ -59,12 +59,12 @@ def test_a_line_names_the_chosen_objective_and_the_reason(
 def test_short_messages_are_placed_for_hop_bytes(topoloom: Command) -> None:
     topoloom("pattern", "stencil2d", "--grid", "4x4", "--bytes", 8, "-o", "s.npz")
     printed = topoloom("map", "s.npz", "-m", TOLD).out
-    # 4 rounds of 1 us; 8 bytes take 8 ns on a link, 4 times at most on one of these.
+    # 4 rounds of 1 us; 8 bytes take 8 ns on a link, which has at most 4 messages.
     assert "  objective  hop-bytes: messages are short: startups and" in printed
 
 
 def test_the_predicted_time_equals_its_definition(topoloom: Command) -> None:
-    """Each rank sends 1 MB in each of 4 directions, over separate links."""
+    """Each rank sends 1 MB in each of 4 directions over separate links."""
     found = topoloom("map", "p.npz", "-m", TOLD, "--json").json["values"]
     startup, route, transfer = 0.5e-6, 0.5e-6, 1e-3
     latest_sender = 4 * startup + route
@@ -74,28 +74,28 @@ def test_the_predicted_time_equals_its_definition(topoloom: Command) -> None:
     assert found["inter_node_max"] == 4_000_000
 
 
-def test_the_predicted_time_comes_first_and_inter_node_bytes_last(
+def test_tables_start_with_predicted_time_and_end_with_inter_node_bytes(
     topoloom: Command,
 ) -> None:
     topoloom("map", "p.npz", "-m", TOLD, "-o", "x.json")
     for words in (["map", "p.npz", "-m", TOLD], ["judge", "p.npz", "x.json"]):
-        rows = rows_of(topoloom(*words).out)
+        rows = list_row_titles(topoloom(*words).out)
         assert rows[0] == "predicted time"
         assert rows[-2:] == ["bytes between nodes", "most in or out of a node"]
-    untimed = rows_of(topoloom("map", "p.npz", "-m", "torus:4x4").out)
+    untimed = list_row_titles(topoloom("map", "p.npz", "-m", "torus:4x4").out)
     assert untimed[0] == "hop-bytes"
 
 
 @pytest.mark.parametrize(
-    ("machine", "most"), [("torus:4", 3000), ("rails:2:2:1", 2000)]
+    ("machine", "expected_bytes"), [("torus:4", 3000), ("rails:2:2:1", 2000)]
 )
-def test_bytes_into_a_node_count_like_bytes_out_of_a_node(
-    topoloom: Command, machine: str, most: int
+def test_the_busiest_node_counts_bytes_in_both_directions(
+    topoloom: Command, machine: str, expected_bytes: int
 ) -> None:
-    """On rails a node is a GPU; two of them are in one host."""
+    """In rail clusters a node is a GPU; two GPUs share a host."""
     Path("gather.mat").write_text("0 0 0 0\n" + "1000 0 0 0\n" * 3)
     judged = topoloom("judge", "gather.mat", "-m", machine, "--json").json
-    assert judged["inter_node_max"] == most
+    assert judged["inter_node_max"] == expected_bytes
 
 
 def test_increased_measures_are_marked(topoloom: Command) -> None:
@@ -155,12 +155,12 @@ def test_assumptions_about_a_machine_are_reported(topoloom: Command) -> None:
     )
 
 
-def test_a_named_machine_can_get_other_nodes(topoloom: Command) -> None:
+def test_nodes_of_an_included_machine_can_be_replaced(topoloom: Command) -> None:
     topoloom("pattern", "stencil3d", "--grid", "4x4x4", "-o", "c.npz")
     words = ["c.npz", "-m", "frontier+node:8", "--allocate", 8, "--json"]
     found = topoloom("map", *words).json
     assert len({slot // 8 for slot in found["placement"]}) == 8
-    # Two lines of 4 ranks keep half of their bytes, as a cube of 2 x 2 x 2 does.
+    # Half of the bytes are intra-node with two lines of 4 ranks or 2 x 2 x 2 per node.
     assert found["values"]["inter_node_bytes"] == 64 * 6 * 1024 / 2
     words = [*words[:-3], "--work", 10_000, "--json", "--allocate", 16]
     spread = topoloom("map", *words).json
@@ -169,7 +169,7 @@ def test_a_named_machine_can_get_other_nodes(topoloom: Command) -> None:
     assert len({slot // 8 for slot in packed["placement"]}) == 8
 
 
-def test_more_nodes_than_block_uses_are_reported(topoloom: Command) -> None:
+def test_using_more_nodes_than_block_is_reported(topoloom: Command) -> None:
     words = ["p.npz", "-m", "torus:4x4,bandwidth=1GB/s+node:4", "--objective", "time"]
     used = {slot // 4 for slot in topoloom("map", *words, "--json").json["placement"]}
     line = f"  nodes    {len(used)}, where block fills 4; --allocation says which"
@@ -185,7 +185,7 @@ def test_a_job_without_an_allocation_stays_on_few_nodes(topoloom: Command) -> No
     assert len({slot // 4 for slot in slots}) == 4
 
 
-def test_nodes_of_a_router_are_two_host_links_apart_or_none(topoloom: Command) -> None:
+def test_nodes_of_a_router_are_two_hops_or_none_apart(topoloom: Command) -> None:
     topoloom("pattern", "ring", "-n", 2, "--bytes", 1000, "-o", "r.npz")
     hops = [
         topoloom("judge", "r.npz", "-m", machine, "--json").json["dilation_max"]
@@ -195,7 +195,7 @@ def test_nodes_of_a_router_are_two_host_links_apart_or_none(topoloom: Command) -
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 200])
-def test_a_narrow_terminal_gets_fewer_columns_with_complete_numbers(
+def test_narrow_terminals_show_fewer_columns_with_complete_numbers(
     tmp_path: Path, width: int
 ) -> None:
     master, slave = pty.openpty()

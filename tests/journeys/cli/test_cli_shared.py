@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""More ranks than slots on the command line, and efforts."""
+"""Ranks that share slots, and efforts, on the command line."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ TREE = "tree:4:8:2,distance=1:10:100"
 TORUS = "torus:4x4x4"
 
 
-def edges() -> dict[tuple[int, int], int]:
-    """Return the bytes of the edges of a grid, i < j; neighboring edges differ."""
+def make_grid_edges() -> dict[tuple[int, int], int]:
+    """Map each edge i < j of a grid to bytes that differ from neighboring edges."""
     grid = {}
     for i in range(ROWS):
         for j in range(COLUMNS):
@@ -37,17 +37,17 @@ def edges() -> dict[tuple[int, int], int]:
 def write_mesh(loads: list[int] | None = None) -> None:
     """Write the grid in METIS format, with or without loads."""
     near: list[list[str]] = [[] for _ in range(RANKS)]
-    for (i, j), weight in edges().items():
+    for (i, j), weight in make_grid_edges().items():
         near[i].append(f"{j + 1} {weight}")
         near[j].append(f"{i + 1} {weight}")
-    head = f"{RANKS} {len(edges())} {'1' if loads is None else '11'}"
+    head = f"{RANKS} {len(make_grid_edges())} {'1' if loads is None else '11'}"
     rows = [" ".join(row) for row in near]
     if loads is not None:
         rows = [f"{load} {row}" for load, row in zip(loads, rows, strict=True)]
     Path("g.graph").write_text("\n".join([head, *rows]) + "\n")
 
 
-def tree_distance(a: int, b: int) -> int:
+def get_tree_distance(a: int, b: int) -> int:
     if a == b:
         return 0
     if a // 4 == b // 4:
@@ -55,20 +55,22 @@ def tree_distance(a: int, b: int) -> int:
     return 10 if a // 32 == b // 32 else 100
 
 
-def torus_distance(a: int, b: int) -> int:
+def get_torus_distance(a: int, b: int) -> int:
     steps = [abs(a // d % 4 - b // d % 4) for d in (1, 4, 16)]
     return sum(min(step, 4 - step) for step in steps)
 
 
-DISTANCE = {TREE: tree_distance, TORUS: torus_distance}
+DISTANCE = {TREE: get_tree_distance, TORUS: get_torus_distance}
 
 
-def hop_bytes(machine: str, slots: list[int]) -> int:
+def compute_hop_bytes(machine: str, slots: list[int]) -> int:
     distance = DISTANCE[machine]
-    return sum(2 * w * distance(slots[i], slots[j]) for (i, j), w in edges().items())
+    return sum(
+        2 * w * distance(slots[i], slots[j]) for (i, j), w in make_grid_edges().items()
+    )
 
 
-def place(topoloom: Command, *words: object) -> dict[str, Any]:
+def map_grid(topoloom: Command, *words: object) -> dict[str, Any]:
     outcome = topoloom("map", "g.graph", *words, "-o", "x.json")
     assert outcome.status == 0, outcome.err
     document: dict[str, Any] = json.loads(Path("x.json").read_text())
@@ -80,7 +82,7 @@ def test_ranks_share_slots_within_the_imbalance(
     topoloom: Command, machine: str
 ) -> None:
     write_mesh()
-    document = place(
+    document = map_grid(
         topoloom, "--machine", machine, "--imbalance", 0.03, "--effort", "fast",
         "--seed", 1,
     )  # fmt: skip
@@ -90,8 +92,10 @@ def test_ranks_share_slots_within_the_imbalance(
     assert fullest <= math.floor(1.03 * math.ceil(RANKS / SLOTS))
     judged = topoloom("judge", "g.graph", "x.json", "--json").json
     assert judged["load_max"] == fullest
-    assert judged["hop_bytes"] == hop_bytes(machine, document["placement"])
-    assert judged["hop_bytes"] < hop_bytes(machine, [i // 6 for i in range(RANKS)])
+    assert judged["hop_bytes"] == compute_hop_bytes(machine, document["placement"])
+    assert judged["hop_bytes"] < compute_hop_bytes(
+        machine, [i // 6 for i in range(RANKS)]
+    )
     assert judged["hop_bytes"] == document["values"]["hop_bytes"]
     shown = topoloom("judge", "g.graph", "x.json")
     assert "slot load, maximum" in shown.out
@@ -103,7 +107,7 @@ def test_placements_on_shared_slots_do_not_depend_on_threads(
 ) -> None:
     write_mesh()
     words = ["-m", machine, "--imbalance", 0.03, "--seed", 1]
-    made = [place(topoloom, *words, "--threads", threads) for threads in (1, 2, 3)]
+    made = [map_grid(topoloom, *words, "--threads", threads) for threads in (1, 2, 3)]
     assert len({tuple(one.pop("command")) for one in made}) == 3
     assert made[0] == made[1] == made[2]
 
@@ -112,23 +116,23 @@ def test_more_effort_is_never_worse(topoloom: Command) -> None:
     write_mesh()
     words = ["-m", TREE, "--imbalance", 0.03]
     values = [
-        place(topoloom, *words, "--effort", effort)["values"]["hop_bytes"]
+        map_grid(topoloom, *words, "--effort", effort)["values"]["hop_bytes"]
         for effort in ("fast", "default", "best")
     ]
     assert all(a >= b for a, b in pairwise(values)), values
 
 
-def test_the_default_effort_needs_no_option(topoloom: Command) -> None:
+def test_the_default_effort_equals_the_explicit_option(topoloom: Command) -> None:
     write_mesh()
-    plain = place(topoloom, "-m", TREE, "--imbalance", 0.03)
-    placed = place(topoloom, "-m", TREE, "--imbalance", 0.03, "--effort", "default")
+    plain = map_grid(topoloom, "-m", TREE, "--imbalance", 0.03)
+    placed = map_grid(topoloom, "-m", TREE, "--imbalance", 0.03, "--effort", "default")
     assert plain["placement"] == placed["placement"]
 
 
-def test_loads_of_ranks_are_respected(topoloom: Command) -> None:
+def test_loads_of_ranks_respect_the_imbalance(topoloom: Command) -> None:
     loads = [1 + i % 7 for i in range(RANKS)]
     write_mesh(loads)
-    document = place(topoloom, "-m", TREE, "--imbalance", 0.1, "--effort", "fast")
+    document = map_grid(topoloom, "-m", TREE, "--imbalance", 0.1, "--effort", "fast")
     held = Counter[int]()
     for slot, load in zip(document["placement"], loads, strict=True):
         held[slot] += load
@@ -139,34 +143,34 @@ def test_loads_of_ranks_are_respected(topoloom: Command) -> None:
 
 def test_an_imbalance_of_0_fills_every_slot_equally(topoloom: Command) -> None:
     write_mesh()
-    document = place(topoloom, "-m", TORUS, "--imbalance", 0, "--effort", "fast")
+    document = map_grid(topoloom, "-m", TORUS, "--imbalance", 0, "--effort", "fast")
     assert Counter(document["placement"]) == {
         slot: RANKS // SLOTS for slot in range(SLOTS)
     }
 
 
-def test_every_slot_keeps_its_capacity(topoloom: Command) -> None:
+def test_every_slot_respects_its_capacity(topoloom: Command) -> None:
     write_mesh()
     capacities = [3 + 7 * (slot % 2) for slot in range(SLOTS)]
     Path("capacities.txt").write_text("\n".join(map(str, capacities)) + "\n")
     words = ["-m", TORUS, "--effort", "fast"]
-    document = place(topoloom, *words, "--capacities", "capacities.txt")
+    document = map_grid(topoloom, *words, "--capacities", "capacities.txt")
     held = Counter(document["placement"])
     assert all(held[slot] <= capacities[slot] for slot in range(SLOTS))
     judged = topoloom("judge", "g.graph", "x.json", "--json").json
-    assert judged["hop_bytes"] == hop_bytes(TORUS, document["placement"])
+    assert judged["hop_bytes"] == compute_hop_bytes(TORUS, document["placement"])
 
 
 def test_the_steps_of_auto_can_be_run_separately(topoloom: Command) -> None:
     write_mesh()
     words = ["-m", TREE, "--imbalance", 0.03, "--mapper"]
-    first = place(topoloom, *words, "multisection")["values"]
-    then = place(topoloom, *words, "multisection,refine(cycles=2)")["values"]
+    first = map_grid(topoloom, *words, "multisection")["values"]
+    then = map_grid(topoloom, *words, "multisection,refine(cycles=2)")["values"]
     assert then["hop_bytes"] <= first["hop_bytes"]
     assert then["load_max"] <= math.floor(1.03 * math.ceil(RANKS / SLOTS))
 
 
-def refused(topoloom: Command, *words: object) -> str:
+def run_refused(topoloom: Command, *words: object) -> str:
     outcome = topoloom(*words)
     assert outcome.status == 2, outcome
     assert outcome.out == ""
@@ -217,21 +221,21 @@ def test_wrong_capacities_are_refused_in_one_line(
         "empty.txt": [],
     }.items():
         Path(name).write_text("".join(f"{line}\n" for line in lines))
-    line = refused(topoloom, "map", "g.graph", "-m", TORUS, *words, "-o", "out")
+    line = run_refused(topoloom, "map", "g.graph", "-m", TORUS, *words, "-o", "out")
     assert message in line
 
 
 def test_a_rank_too_heavy_for_every_slot_is_named(topoloom: Command) -> None:
     write_mesh([500, *[1] * (RANKS - 1)])
     words = ["map", "g.graph", "-m", TORUS, "-o", "out"]
-    assert "a rank has load 500" in refused(topoloom, *words, "--imbalance", 0)
+    assert "a rank has load 500" in run_refused(topoloom, *words, "--imbalance", 0)
 
 
 def test_shared_slots_are_not_exported(topoloom: Command) -> None:
     write_mesh()
-    place(topoloom, "-m", TORUS, "--imbalance", 0, "--effort", "fast")
+    map_grid(topoloom, "-m", TORUS, "--imbalance", 0, "--effort", "fast")
     for target in ("openmpi-rankfile", "list", "slurm-hostfile"):
-        line = refused(topoloom, "export", "x.json", "--to", target, "-o", "out")
+        line = run_refused(topoloom, "export", "x.json", "--to", target, "-o", "out")
         assert "lets ranks share slots" in line
 
 
@@ -240,8 +244,8 @@ def test_an_imbalance_has_no_effect_with_enough_slots(
 ) -> None:
     write_mesh()
     words = ["-m", "torus:20x20", "--effort", "fast"]
-    alone = place(topoloom, *words)
-    allowed = place(topoloom, *words, "--imbalance", 0.5)
+    alone = map_grid(topoloom, *words)
+    allowed = map_grid(topoloom, *words, "--imbalance", 0.5)
     assert allowed["placement"] == alone["placement"]
     assert "shared" not in allowed
 
@@ -266,7 +270,7 @@ def test_mappers_for_shared_slots_are_compared(topoloom: Command) -> None:
     assert refused.err.count("\n") == 1
 
 
-def test_mappers_are_compared_as_usual_with_enough_slots(
+def test_mapper_comparisons_ignore_the_imbalance_with_enough_slots(
     topoloom: Command,
 ) -> None:
     write_mesh()

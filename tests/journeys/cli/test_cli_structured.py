@@ -34,14 +34,16 @@ def test_levels_of_the_trees_of_a_triangular_grid_are_phases(
         "row broadcasts, level 2",
     ]
     hop_bytes = [level["hop_bytes"] for level in shown["phases"]]
-    # Reductions send back what was broadcast, the last first.
+    # Reductions reverse the broadcasts, last level first.
     assert sum(hop_bytes[:3]) == sum(hop_bytes[3:])
     assert hop_bytes[:3] == hop_bytes[:2:-1]
 
 
-def test_bricks_places_molecular_dynamics(topoloom: Command) -> None:
+def test_the_mapper_bricks_beats_block_order_on_molecular_dynamics(
+    topoloom: Command,
+) -> None:
     made = topoloom("pattern", "molecular-dynamics", "-o", "p.npz")
-    assert "ranks     2,160" in made.out  # 6 x 6 x 4 cells, and 14 computes each
+    assert "ranks     2,160" in made.out  # 6 x 6 x 4 cells with 14 computes each
     where = ["p.npz", "-m", "torus:8x8x8", "--imbalance", "0.5", "--json"]
     found = {
         mapper: topoloom("map", *where, "--mapper", mapper).json["values"]
@@ -50,7 +52,7 @@ def test_bricks_places_molecular_dynamics(topoloom: Command) -> None:
     hop_bytes = {mapper: measures["hop_bytes"] for mapper, measures in found.items()}
     assert hop_bytes["auto(effort=fast)"] <= hop_bytes["bricks"]
     assert hop_bytes["bricks"] < 0.4 * hop_bytes["block"]
-    # The recognized grid may be transposed, and is then cut elsewhere.
+    # The inferred grid may be transposed and then divided differently.
     assert hop_bytes["bricks(cells=6x6x4)"] < 1.1 * hop_bytes["bricks"]
     topoloom("pattern", "molecular-dynamics", "--no-proxies", "-o", "p.npz")
     copies = topoloom("map", *where, "--mapper", "bricks").json["values"]
@@ -60,7 +62,7 @@ def test_bricks_places_molecular_dynamics(topoloom: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "reason"),
+    ("words", "message"),
     [
         (["triangular"], "needs --rows"),
         (["triangular", "--rows", "6"], "the nearest are 5 and 7"),
@@ -77,8 +79,8 @@ def test_bricks_places_molecular_dynamics(topoloom: Command) -> None:
     ],
 )
 def test_sizes_without_a_pattern_are_refused(
-    topoloom: Command, words: list[str], reason: str
+    topoloom: Command, words: list[str], message: str
 ) -> None:
     done = topoloom("pattern", *words)
     assert done.status == 2
-    assert reason in done.err
+    assert message in done.err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Traces of AI jobs become a graph, a mesh and an order of its axes."""
+"""Traces of AI jobs are converted to a graph, a mesh and an axis order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ replica_groups=[2,4]<=[4,2]T(1,0), dimensions={0}, use_global_device_ids=true
 """
 
 
-def test_a_compiled_program_becomes_a_graph_a_mesh_and_an_order(
+def test_a_compiled_program_gives_a_graph_a_mesh_and_an_axis_order(
     topoloom: Command,
 ) -> None:
     Path("step.hlo").write_text(PROGRAM)
@@ -43,11 +43,13 @@ def test_a_compiled_program_becomes_a_graph_a_mesh_and_an_order(
     assert topoloom("axes", "--from-trace", "kept.npz", "--json").json == found
 
 
-def test_collectives_of_a_trace_become_the_messages_of_nccl(topoloom: Command) -> None:
+def test_collectives_of_a_trace_are_expanded_to_nccl_messages(
+    topoloom: Command,
+) -> None:
     Path("step.hlo").write_text(PROGRAM)
     words = ("pattern", "import", "step.hlo", "--collectives", "nccl")
     made = topoloom(*words, "--gpus-per-node", 4, "-o", "p.npz", "--json").json
-    # Pairs of GPUs sum up 4 KiB, and groups over two nodes gather 4 blocks of 4 KiB.
+    # Pairs of GPUs reduce 4 KiB; groups on two nodes gather 4 blocks of 4 KiB.
     assert made["bytes"] == 4 * 2 * 4096 + 2 * 4 * 3 * 4096
     found = topoloom("axes", "--from-trace", "p.npz", "--json").json
     assert found["mesh"] == {"axis1": 2, "axis2": 4}
@@ -74,7 +76,7 @@ def test_collectives_of_a_trace_become_the_messages_of_nccl(topoloom: Command) -
     assert tree.json["bytes"] == 2 * 15 * 1600
 
 
-def test_an_incomplete_dump_is_used_only_on_request(topoloom: Command) -> None:
+def test_an_incomplete_dump_requires_the_partial_option(topoloom: Command) -> None:
     entry = {
         **{"record_id": 4, "pg_id": 0, "process_group": ["0", "default_pg"]},
         **{"profiling_name": "nccl:all_reduce", "state": "completed"},
@@ -149,7 +151,7 @@ def test_an_incomplete_dump_is_used_only_on_request(topoloom: Command) -> None:
         (["axes", "--mesh", "tp=8", "--traffic", "tp=1GB"], "--machine is missing"),
     ],
 )
-def test_invalid_input_is_refused_in_one_line(
+def test_invalid_traces_are_refused_in_one_line(
     topoloom: Command, words: list[str], message: str
 ) -> None:
     Path("step.hlo").write_text(PROGRAM)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom verify` and `run --world` refuse in one line what they cannot do."""
+"""`topoloom verify` and `run --world` refuse impossible requests in one line."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ HOSTS = ["--hosts", "a,b"]
 
 
 @pytest.fixture
-def placed(topoloom: Command) -> Command:
-    """Write a ring of 4 ranks as p.npz, and a placement of it as x.json."""
+def topoloom_with_placement(topoloom: Command) -> Command:
+    """Write a ring of 4 ranks as p.npz, and its placement as x.json."""
     topoloom("pattern", "ring", "-n", 4, "--bytes", 1000, "-o", "p.npz")
     topoloom("map", "p.npz", "-m", "mesh:2+node:2", "-o", "x.json")
     Path("empty.json").write_text("")
@@ -28,7 +28,7 @@ def placed(topoloom: Command) -> Command:
 
 
 @pytest.mark.parametrize(
-    ("words", "problem"),
+    ("words", "message"),
     [
         (["verify", "x.json"], "missing argument '-- COMMAND'"),
         (["verify", "x.json", "--", *MPIRUN], "names no program: mpirun.openmpi -n 4"),
@@ -45,20 +45,20 @@ def placed(topoloom: Command) -> Command:
         ([*WORLD, *HOSTS, "--mpicc", "no", "--", *MPIRUN, "true"], "compiler 'no'"),
     ],
 )
-def test_invalid_input_is_reported_in_one_line(
-    placed: Command, words: list[object], problem: str
+def test_invalid_verify_input_is_reported_in_one_line(
+    topoloom_with_placement: Command, words: list[object], message: str
 ) -> None:
-    done = placed(*words)
+    done = topoloom_with_placement(*words)
     assert done.status == 2
     assert done.out == ""
-    assert problem in done.err
+    assert message in done.err
     assert done.err.startswith("topoloom: ")
     assert done.err.count("\n") == 1
     assert not list(Path.cwd().glob(".topoloom-*"))
 
 
 @pytest.fixture
-def input_with_text(tmp_path: Path) -> Iterator[None]:
+def stdin_with_text(tmp_path: Path) -> Iterator[None]:
     """Redirect standard input from a file with one line."""
     text = tmp_path / "input"
     text.write_text("what the program reads\n")
@@ -71,8 +71,8 @@ def input_with_text(tmp_path: Path) -> Iterator[None]:
 
 
 def test_standard_input_that_would_reach_another_rank_is_refused(
-    placed: Command, input_with_text: None
+    topoloom_with_placement: Command, stdin_with_text: None
 ) -> None:
-    done = placed(*WORLD, *HOSTS, "--", *MPIRUN, "true")
+    done = topoloom_with_placement(*WORLD, *HOSTS, "--", *MPIRUN, "true")
     assert done.status == 2
     assert "--world and standard input are mutually exclusive" in done.err

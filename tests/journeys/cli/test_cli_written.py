@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Verbs report the files that they write; placements name the graph they are for."""
+"""Verbs report the files that they write; placements name their graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TORUS = ["-m", "torus:4x4"]
 
 
 @pytest.fixture
-def files(topoloom: Command) -> Command:
+def topoloom_with_placement(topoloom: Command) -> Command:
     topoloom("pattern", "ring", "-n", 8, "--bytes", 1000, "-o", "p.npz")
     topoloom("map", "p.npz", *TORUS, "-o", "x.json")
     return topoloom
@@ -43,33 +43,38 @@ def files(topoloom: Command) -> Command:
         (["allocate", *TORUS, "-N", 4, "-o", "a.txt"], ["a.txt"]),
     ],
 )
-def test_written_files_are_reported(
-    files: Command, words: list[str], written: list[str]
+def test_verbs_report_their_written_files(
+    topoloom_with_placement: Command, words: list[str], written: list[str]
 ) -> None:
-    outcome = files(*words)
+    outcome = topoloom_with_placement(*words)
     assert outcome.status == 0, outcome.err
     lines = [line.split() for line in outcome.out.splitlines()]
     assert [line[1] for line in lines if line[:1] == ["written"]] == written
     assert all(Path(name).stat().st_size for name in written)
 
 
-def test_a_chosen_placement_names_its_graph(files: Command) -> None:
+def test_written_placements_name_their_graph(topoloom_with_placement: Command) -> None:
     Path("free.txt").write_text("".join(f"{node}\n" for node in range(10)))
     free = ["--choose", "free.txt", "-N", 8, "-g", "p.npz"]
-    assert files("allocate", *TORUS, *free, "--write-placement", "c.json").status == 0
+    assert (
+        topoloom_with_placement(
+            "allocate", *TORUS, *free, "--write-placement", "c.json"
+        ).status
+        == 0
+    )
     chosen, mapped = (json.loads(Path(f).read_text()) for f in ("c.json", "x.json"))
     assert chosen["graph"] == mapped["graph"] == "p.npz"
-    assert files("report", "c.json", "-o", "c.html").status == 0
+    assert topoloom_with_placement("report", "c.json", "-o", "c.html").status == 0
 
 
 @pytest.mark.parametrize("machine", ["torus:4x4", "torus:4x4,bandwidth=1GB/s"])
-def test_a_comparison_is_drawn_with_all_of_its_mappers(
-    files: Command, machine: str, monkeypatch: pytest.MonkeyPatch
+def test_a_comparison_figure_shows_all_mappers(
+    topoloom_with_placement: Command, machine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("topoloom.figure.page.SETTINGS", {"svg.fonttype": "none"})
     mappers = ["hilbert", "gge", "mahd+swap"]
     words = ["-m", machine, "--mappers", ",".join(mappers), "--figure", "f.svg"]
-    found = files("compare", "p.npz", *words, "--json").json
+    found = topoloom_with_placement("compare", "p.npz", *words, "--json").json
     assert found["figure"] == "f.svg"
     picture = Path("f.svg").read_text()
     names = [f"{m} (best)" if m == found["best"] else m for m in ["block", *mappers]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays are checked number by number and refused by name, never cast."""
+"""Array elements are checked one by one; invalid ones are refused by name, not cast."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TREE = Machine("fattree:2:2")
 FOUR = ring(4)
 EDGE = [(0, 1)]
 
-#: (argument, call with it, values that are fine)
+#: (argument, call with it, valid values)
 INTEGERS: list[tuple[str, Callable[[Any], object], list[int]]] = [
     ("source", lambda v: CommGraph.from_edges(4, v, [1, 2], [5, 6]), [0, 1]),
     ("target", lambda v: CommGraph.from_edges(4, [0, 1], v, [5, 6]), [1, 2]),
@@ -72,7 +72,7 @@ NUMBERS: list[tuple[str, Callable[[Any], object], list[float]]] = [
     ("latency", lambda v: Machine.from_links([(0, 1), (1, 2)], 1, v), [0, 1e-6]),
 ]
 
-#: Quantities of 64 bits; all other integers are indices.
+#: 64-bit quantities; all other integers are indices.
 QUANTITIES = ("bytes", "messages", "self_bytes", "a", "first", "previous")
 
 each_integer = pytest.mark.parametrize(("name", "call", "fine"), INTEGERS)
@@ -80,7 +80,7 @@ each_number = pytest.mark.parametrize(("name", "call", "fine"), NUMBERS)
 
 
 @each_integer
-def test_integers_can_have_any_sufficient_type(
+def test_integers_can_have_any_dtype_that_fits(
     name: str, call: Callable[[Any], object], fine: list[int]
 ) -> None:
     call(fine)
@@ -92,7 +92,7 @@ def test_integers_can_have_any_sufficient_type(
 
 @each_integer
 @pytest.mark.parametrize(
-    ("value", "why"),
+    ("value", "message"),
     [
         (5.9, "is 5.9, not an integer; scale such numbers, and round them"),
         (1e-9, "is 1e-09, not an integer"),
@@ -109,11 +109,11 @@ def test_integers_can_have_any_sufficient_type(
     ],
 )
 def test_an_invalid_number_is_refused_by_name(
-    name: str, call: Callable[[Any], object], fine: list[int], value: Any, why: str
+    name: str, call: Callable[[Any], object], fine: list[int], value: Any, message: str
 ) -> None:
-    odd = [*fine[:-1], value] if why else np.array([value] * len(fine))
+    odd = [*fine[:-1], value] if message else np.array([value] * len(fine))
     with pytest.raises(
-        (Error, TypeError), match=why or f"^{re.escape(name)}|^row"
+        (Error, TypeError), match=message or f"^{re.escape(name)}|^row"
     ) as raised:
         call(odd)
     assert str(raised.value).startswith(name)
@@ -123,7 +123,7 @@ def test_an_invalid_number_is_refused_by_name(
 @pytest.mark.parametrize(
     ("name", "call", "fine"), [one for one in INTEGERS if one[0] not in QUANTITIES]
 )
-def test_indices_do_not_wrap(
+def test_indices_beyond_32_bits_do_not_wrap(
     name: str, call: Callable[[Any], object], fine: list[int]
 ) -> None:
     for wrong in (2**32, 2**32 + 1, -1, -(2**32)):
@@ -147,6 +147,6 @@ def test_numbers_must_be_finite(
             call(odd)
 
 
-def test_weights_below_one_are_not_cut_to_zero() -> None:
+def test_fractional_weights_are_not_truncated_to_zero() -> None:
     with pytest.raises(Error, match=r"bytes\[0\] is 0.25, not an integer; scale"):
         CommGraph.from_edges(2, [0], [1], np.array([0.25]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objects of one machine or allocation are refused with another."""
+"""Objects of one machine or allocation cannot be used with another."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ USES: list[Callable[[CommGraph, Allocation, Placement], object]] = [
 
 @pytest.mark.parametrize("made", MACHINES)
 @pytest.mark.parametrize("used", MACHINES)
-def test_trees_are_counted_on_their_own_machine(made: str, used: str) -> None:
+def test_tree_loads_require_the_machine_of_the_trees(made: str, used: str) -> None:
     trees = spanning_trees(Machine(made), "routes", [(0, [1]), (1, [0])])
     if made == used:
         assert sum(tree_loads(Machine(used), trees)[0]) == 2
@@ -43,7 +43,7 @@ def test_trees_are_counted_on_their_own_machine(made: str, used: str) -> None:
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("made", MACHINES)
 @pytest.mark.parametrize("used", MACHINES)
-def test_placements_are_judged_on_their_own_machine(
+def test_evaluations_require_the_machine_of_the_placement(
     use: Callable[[CommGraph, Allocation, Placement], object], made: str, used: str
 ) -> None:
     machine, other = Machine(made), Machine(used)
@@ -56,7 +56,7 @@ def test_placements_are_judged_on_their_own_machine(
 
 
 @pytest.mark.parametrize("use", USES)
-def test_placements_are_on_the_allocation(
+def test_evaluations_require_the_allocation_of_the_placement(
     use: Callable[[CommGraph, Allocation, Placement], object],
 ) -> None:
     machine = Machine("torus:4x4")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Meaningless values are refused; shared placements have values like others."""
+"""Meaningless values are refused; placements with shared slots have normal values."""
 
 from __future__ import annotations
 
@@ -91,20 +91,20 @@ def test_phases_must_add_up_to_the_graph(call: Callable[..., object]) -> None:
     edges: list[Any] = [[0, 1, 2, 0], [1, 2, 3, 1], [5, 6, 7, 8], [1, 2, 1, 1]]
     graph = CommGraph.from_edges(16, *edges)
 
-    def part(*which: int) -> CommGraph:
+    def take_edges(*which: int) -> CommGraph:
         return CommGraph.from_edges(16, *([row[i] for i in which] for row in edges))
 
     for phases in (
         [],
         [graph],
-        [part(0, 1), part(2, 3)],
-        [part(3), part(0), part(1, 2)],
+        [take_edges(0, 1), take_edges(2, 3)],
+        [take_edges(3), take_edges(0), take_edges(1, 2)],
     ):
         call(graph, phases=phases)
     for phases in (
-        [part(0, 1)],
-        [graph, part(2)],
-        [part(0, 1, 2)],
+        [take_edges(0, 1)],
+        [graph, take_edges(2)],
+        [take_edges(0, 1, 2)],
         [graph.symmetric()],
     ):
         with pytest.raises(
@@ -118,30 +118,30 @@ def test_phases_must_add_up_to_the_graph(call: Callable[..., object]) -> None:
 
 
 @pytest.mark.parametrize("ranks", [3, 16, 40])
-def test_the_value_of_a_shared_placement_equals_that_of_judge(ranks: int) -> None:
+def test_objective_values_of_shared_placements_equal_judge(ranks: int) -> None:
     graph = random_geometric(ranks, 1000, 3, degree=1.5)
     slots = np.random.default_rng(ranks).integers(0, 16, ranks)
     shared = Placement(ALL, slots, shared=True)
     found = judge(graph, ALL, shared)
 
-    def value(objective: str) -> float:
+    def compute_value(objective: str) -> float:
         return objective_value(graph, ALL, shared, objective=objective)
 
-    assert value("hop-bytes") == value("auto") == found.hop_bytes
-    assert value("congestion") == found.congestion_max
-    assert value("time") == predicted_time(graph, ALL, shared)
+    assert compute_value("hop-bytes") == compute_value("auto") == found.hop_bytes
+    assert compute_value("congestion") == found.congestion_max
+    assert compute_value("time") == predicted_time(graph, ALL, shared)
     with pytest.raises(Error, match=r"^a mix counts in parts of what block placement"):
-        value("weighted(hop-bytes=1;time=2)")
+        compute_value("weighted(hop-bytes=1;time=2)")
 
 
-def test_the_value_of_a_shared_placement_is_the_minimized_objective() -> None:
+def test_objective_values_of_shared_placements_equal_the_minimized_objective() -> None:
     graph = ring(40, 7)
     found = place(graph, ALL, sharing=Sharing(0.5), work=1000).placement
     value = objective_value(graph, ALL, found, objective="hop-bytes")
     assert value == judge(graph, ALL, found).hop_bytes
 
 
-def test_ranks_of_steps_must_have_nodes() -> None:
+def test_steps_of_ranks_without_nodes_are_refused() -> None:
     tree = Machine("fattree:4:4")
     step = Step.shift(6, 1)
     for nodes in ([], [0, 1, 2], [0, 1, 2, 3, 4]):
@@ -153,10 +153,10 @@ def test_ranks_of_steps_must_have_nodes() -> None:
                 find_free_order(tree, nodes, [step], on_routes)
 
 
-def binomial_messages(
+def count_binomial_messages(
     extents: list[int], nodes: np.ndarray, axis: int, step: int
 ) -> int:
-    """Return the most messages that leave a node if cells send `step` further on."""
+    """Return the most messages leaving a node if each cell sends `step` cells ahead."""
     lines = np.moveaxis(nodes.reshape(extents), axis, -1)
     lines = lines.reshape(-1, extents[axis])
     sent = [0] * (int(nodes.max()) + 1)
@@ -179,7 +179,7 @@ def test_the_time_covers_all_messages_of_a_binomial_round(seed: int) -> None:
     longest = 0.0
     for axis, extent in enumerate(extents):
         steps = [2**s for s in range(20) if 2**s < extent]
-        sent = [binomial_messages(extents, nodes, axis, step) for step in steps]
+        sent = [count_binomial_messages(extents, nodes, axis, step) for step in steps]
         inner = grid.inner_rounds[axis]
         assert sent[:inner] == [0] * inner
         assert inner == len(steps) or sent[inner] > 0
@@ -189,7 +189,7 @@ def test_the_time_covers_all_messages_of_a_binomial_round(seed: int) -> None:
     assert longest <= grid.binomial_time("broadcast", links, 1)
 
 
-def test_with_many_channels_messages_take_one_turn() -> None:
+def test_many_channels_send_all_messages_concurrently() -> None:
     grid = NodeMap([2], [0, 1])
     times = [
         grid.binomial_time("gather", GridLinks(latency_s=1, channels=channels), 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs by the name of their framework, and steps by the name of a model."""
+"""Jobs by framework name, and training steps by model name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoloom.frameworks.models import MODELS, parse_step
 from topoloom.tasks import map_axes
 
 
-def test_the_rest_of_the_world_is_the_data_axis() -> None:
+def test_the_data_axis_contains_the_remaining_ranks() -> None:
     megatron, old = parse_framework("megatron"), parse_framework("megatron-0.8")
     assert make_job(megatron, {"tp": 2, "pp": 4, "ep": 2}, 64) == MegatronJob(
         tp=2, dp=8, pp=4, ep=2
@@ -26,7 +26,7 @@ def test_the_rest_of_the_world_is_the_data_axis() -> None:
     assert mesh == {"tp": 2, "ep": 4, "dp": 2}
 
 
-def test_only_megatron_without_etp_has_a_free_choice() -> None:
+def test_only_megatron_without_etp_has_several_variants() -> None:
     open_ = MegatronJob(tp=4, dp=16, ep=4)
     assert [job.axes["etp"] for job in open_.variants()] == [4, 2, 1]
     assert len(MegatronJob(tp=4, dp=16, ep=4, etp=2).variants()) == 1
@@ -53,7 +53,7 @@ def test_the_best_variant_is_the_best_of_all_variants() -> None:
     assert found.start == map_axes(pod, job, step.traffic(job.axes)).orders.given.total
 
 
-def test_if_the_default_is_best_there_is_no_gain() -> None:
+def test_a_best_default_has_no_gain() -> None:
     pod = Allocation.whole(load_machine("dgx-h100-pod"))
     step = parse_step("llama-3.1-405b,sequence=8192,batches=16")
     found = map_axes(pod, MegatronJob(tp=8, cp=2, dp=4, pp=16), step)
@@ -76,7 +76,7 @@ def test_settings_are_printed_as_flags() -> None:
     ]
 
 
-def test_a_step_is_a_model_or_its_dimensions() -> None:
+def test_a_step_is_a_model_name_or_its_dimensions() -> None:
     step = parse_step("Qwen3-30B-A3B,batches=2,layers=24")
     assert (step.sequence, step.batches, step.model.layers) == (4096, 2, 24)
     assert step.model.experts == MODELS["Qwen3-30B-A3B"].experts
@@ -144,7 +144,7 @@ def test_sizes_that_do_not_divide_a_model_are_refused(
         parse_step(text).traffic(axes)
 
 
-def test_models_have_as_many_weights_as_their_names_state() -> None:
+def test_weight_counts_agree_with_model_names() -> None:
     for name, billions in (("Llama 3.1 70B", 70), ("Llama 3.1 405B", 405)):
-        # Embeddings and output are 2 to 4 billions of these.
+        # Embeddings and output layer have 2 to 4 billion of them.
         assert billions - 5 < MODELS[name].weights / 1e9 < billions

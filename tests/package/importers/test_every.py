@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import pytest
-from fat_tree_dump import fat_tree
+from fat_tree_dump import make_fat_tree
 from test_cloud import AWS, GOOGLE, ORACLE
-from test_hwloc import VIRTUAL, Fake
+from test_hwloc import VIRTUAL, UniformTopology
 from test_ibnetdiscover import CAPTURE
 from test_nccl import HGX, LOPSIDED, PCI_ONLY, RING
 from test_scotch import READ as TARGETS
@@ -25,7 +25,7 @@ from test_slurm import (
 from test_slurm_conf_nodes import CONF as SLURM_NODES
 from test_tofu import HOSTS, RANKS
 from test_xtdb2proc import XC, XE
-from test_xtprocadmin import HEAD, cabinets
+from test_xtprocadmin import HEAD, list_cabinet_rows
 
 from topoloom.machines.import_formats import IMPORTERS
 
@@ -35,16 +35,19 @@ KUBERNETES = """{"kind": "List", "items": [
   {"kind": "Node", "metadata": {"name": "b", "labels": {
     "network.topology.nvidia.com/leaf": "s2"}}}
 ]}"""
-SMALL = fat_tree(2, 1, 2, 1, 1)
+SMALL = make_fat_tree(2, 1, 2, 1, 1)
 #: importer -> texts in its format
 SAMPLES = {
-    "hwloc": [VIRTUAL, Fake([("Package", 2), ("L3Cache", 2), ("Core", 2)]).xml()],
+    "hwloc": [
+        VIRTUAL,
+        UniformTopology([("Package", 2), ("L3Cache", 2), ("Core", 2)]).format_xml(),
+    ],
     "slurm-conf": [TREE, PRINTED, BLOCKS, PRINTED_BLOCKS],
     "slurm-nodes": [SLURM_NODES],
     "slurm-yaml": [YAML, TORUS, REGIONS],
     "slurm-address": [ADDRESSES],
-    "ibnetdiscover": [CAPTURE, SMALL.dump() + SMALL.tables()],
-    "xtprocadmin": [HEAD + "".join(cabinets(2, chassis=1, blades=9))],
+    "ibnetdiscover": [CAPTURE, SMALL.format_dump() + SMALL.format_tables()],
+    "xtprocadmin": [HEAD + "".join(list_cabinet_rows(2, chassis=1, blades=9))],
     "xtdb2proc": [XE, XC],
     "slingshot": [CARDS, XNAMES, BARE, SWITCHES],
     "tofu": [HOSTS, RANKS],
@@ -63,6 +66,6 @@ def test_every_importer_is_listed_once_and_has_samples() -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_a_text_is_recognized_by_its_importer_only(name: str) -> None:
+def test_each_sample_is_recognized_only_by_its_importer(name: str) -> None:
     for text in SAMPLES[name]:
         assert [one.name for one in IMPORTERS if one.recognizes(text)] == [name]

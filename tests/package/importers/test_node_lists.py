@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The nodes of a batch job, as each scheduler lists them."""
+"""The nodes of a batch job, as listed by each scheduler."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from topoloom.importers.system.node_lists import (
 )
 
 
-def tool(directory: Path, name: str, script: str) -> None:
+def write_tool(directory: Path, name: str, script: str) -> None:
     file = directory / name
     file.write_text(f"#!/bin/sh\n{script}\n")
     file.chmod(0o755)
@@ -46,9 +46,9 @@ def test_a_file_names_a_node_once_per_slot(variable: str, tmp_path: Path) -> Non
 def test_flux_lists_the_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     inside = {"FLUX_URI": "local:///x", "SLURM_JOB_NODELIST": "other"}
-    tool(tmp_path, "flux", 'echo "$1 $2" >&2; echo "fl[1-3,7]"')
+    write_tool(tmp_path, "flux", 'echo "$1 $2" >&2; echo "fl[1-3,7]"')
     assert job_hosts(inside) == ("fl1", "fl2", "fl3", "fl7")
-    tool(tmp_path, "flux", "echo no broker >&2; exit 1")
+    write_tool(tmp_path, "flux", "echo no broker >&2; exit 1")
     with pytest.raises(Error, match=r"FLUX_URI: 'flux hostlist local' failed: no bro"):
         job_hosts(inside)
     (tmp_path / "flux").unlink()
@@ -88,7 +88,7 @@ def test_a_bad_line_of_a_node_file_is_named(tmp_path: Path) -> None:
 
 
 @given(st.text(max_size=80))
-def test_any_text_is_hosts_or_an_error(text: str) -> None:
+def test_any_text_gives_hosts_or_an_error(text: str) -> None:
     for read in (parse_host_lines, parse_host_counts):
         try:
             assert all(read(text))

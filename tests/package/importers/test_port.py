@@ -20,7 +20,7 @@ DOMAINS = [Container("NUMANode", 0x03 << shift) for shift in (0, 2, 4, 6)]
 CACHES = [Container("L2Cache", core) for core in CORES]
 
 
-def nic(cpus: int, name: str = "mlx5_0") -> NearDevice:
+def make_nic(cpus: int, name: str = "mlx5_0") -> NearDevice:
     return NearDevice(name, "nic", cpus)
 
 
@@ -28,13 +28,13 @@ def nic(cpus: int, name: str = "mlx5_0") -> NearDevice:
     ("devices", "port"),
     [
         ([], ""),
-        ([nic(0x0F)], ",port=0:8"),
-        ([nic(0xF0)], ",port=8:0"),
-        ([nic(0x0F), nic(0xF0, "mlx5_1")], ""),
-        # A GPU is no NIC, and an interface without locality gives no cost.
+        ([make_nic(0x0F)], ",port=0:8"),
+        ([make_nic(0xF0)], ",port=8:0"),
+        ([make_nic(0x0F), make_nic(0xF0, "mlx5_1")], ""),
+        # A GPU is no NIC; an interface without locality adds no cost.
         ([NearDevice("cuda0", "gpu", 0x0F)], ""),
-        ([nic(0xF0), nic(0xFF, "eth0")], ",port=8:0"),
-        ([nic(0xFF, "eth0")], ""),
+        ([make_nic(0xF0), make_nic(0xFF, "eth0")], ",port=8:0"),
+        ([make_nic(0xFF, "eth0")], ""),
     ],
 )
 def test_cores_far_from_all_interfaces_pay_a_port_cost(
@@ -45,12 +45,12 @@ def test_cores_far_from_all_interfaces_pay_a_port_cost(
     assert format_nodes(3, levels) == f"tree:3+node:4:2,distance=8:16:16{port}"
 
 
-def test_an_interface_is_as_far_as_the_largest_object_not_shared_with_it() -> None:
-    inside = NodeCores(CORES, [*CACHES, *DOMAINS, *PACKAGES], [nic(0x0C)])
+def test_the_port_cost_of_a_core_follows_the_objects_shared_with_the_nic() -> None:
+    inside = NodeCores(CORES, [*CACHES, *DOMAINS, *PACKAGES], [make_nic(0x0C)])
     assert format_levels(inside) == "+node:2:2:2,distance=4:8:16,port=4:0:8:8"
     some = format_levels(inside.restrict_to(0x77))
     assert some == "+node:3:2,distance=8:16,port=4:4:0:8:8:8"
-    # Nothing is known of an interface none of whose cores may be used.
+    # Without a usable core near it, the location of an interface is unknown.
     assert "port" not in format_levels(inside.restrict_to(0xF3))
 
 

@@ -91,6 +91,8 @@ def test_a_written_allocation_is_read_back(
         ('[[allocation]]\nhosts = "n1"\nslots = 2', "slots must be a string, such as"),
     ],
 )
-def test_missing_files_are_named(tmp_path: Path, tables: str, message: str) -> None:
+def test_missing_allocation_files_are_named(
+    tmp_path: Path, tables: str, message: str
+) -> None:
     with pytest.raises(Error, match=f"m.toml: .*{message}"):
         load_machine_and_allocation(write_file(tmp_path, tables))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads of links as JSON, valid and invalid."""
+"""JSON files of link loads, valid and invalid."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GOOD = {
 }
 
 
-def test_saved_loads_are_read_back(tmp_path: Path) -> None:
+def test_saved_link_loads_are_read_back(tmp_path: Path) -> None:
     loads = np.arange(MACHINE.link_count) / 2
     save_loads(tmp_path / "l.json", MACHINE, loads)
     assert load_loads(tmp_path / "l.json", MACHINE).tolist() == loads.tolist()
@@ -50,7 +50,9 @@ def test_saved_loads_are_read_back(tmp_path: Path) -> None:
         (json.dumps({**GOOD, "loads": [float("nan")] * 4}), "contains NaN, which is"),
     ],
 )
-def test_errors_name_the_file(text: str, message: str, tmp_path: Path) -> None:
+def test_errors_in_load_files_name_the_file(
+    text: str, message: str, tmp_path: Path
+) -> None:
     (tmp_path / "l.json").write_text(text)
     with pytest.raises(Error) as caught:
         load_loads(tmp_path / "l.json", MACHINE)

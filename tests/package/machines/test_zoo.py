@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The described machines have published figures and those of formulas."""
+"""The included machines agree with published figures and textbook formulas."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from topoloom.support.units import parse_bandwidth, parse_latency
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def topology(name: str) -> dict[str, Any]:
+def describe_topology(name: str) -> dict[str, Any]:
     return write_topology(MachineText(describe_machine(name).text))
 
 
-def of_kind(*kinds: str) -> list[str]:
-    return [name for name in zoo_names() if topology(name)["kind"] in kinds]
+def list_machines(*kinds: str) -> list[str]:
+    return [name for name in zoo_names() if describe_topology(name)["kind"] in kinds]
 
 
 def test_the_page_of_machines_has_the_computed_figures(
@@ -62,12 +62,12 @@ def read_machine(name: str) -> dict[str, Any]:
     return read_toml(file)
 
 
-def slots_of_a_node(name: str) -> int:
+def count_slots_per_node(name: str) -> int:
     return math.prod(read_machine(name)["node"]["levels"])
 
 
-def card(described: dict[str, Any]) -> str:
-    """Find the bandwidth of a NIC, or of all NICs of a node with a router."""
+def get_nic_bandwidth(described: dict[str, Any]) -> str:
+    """Return the NIC bandwidth, or the sum of all NICs of a node with a router."""
     topology = described["topology"]
     given = topology.get("bandwidth")
     if topology["kind"] in ("tree", "fattree"):
@@ -88,13 +88,13 @@ def test_every_machine_has_nic_bandwidth_and_message_costs(
     name: str,
 ) -> None:
     described = read_machine(name)
-    assert parse_bandwidth(card(described)) > 0
+    assert parse_bandwidth(get_nic_bandwidth(described)) > 0
     assert parse_latency(described["node"]["startup"]) > 0
     assert parse_latency(described["node"]["latency"]) > 0
 
 
 @pytest.mark.parametrize("name", zoo_names())
-def test_every_machine_and_the_same_with_other_nodes_survives_a_copy(
+def test_every_machine_survives_a_copy_with_and_without_replaced_nodes(
     name: str, tmp_path: Path
 ) -> None:
     for text in (name, f"{name}+node:2:4,distance=1:3,memory=90GB/s"):
@@ -124,14 +124,14 @@ def test_every_machine_and_the_same_with_other_nodes_survives_a_copy(
             assert machine.distance(0, slot) == original.distance(0, slot)
 
 
-def latency_of(topology: dict[str, Any], link: str | int) -> float:
-    """Find the latency of a kind of link, or of a level of a tree, in seconds."""
+def get_latency(topology: dict[str, Any], link: str | int) -> float:
+    """Return the latency of a link kind or tree level in seconds."""
     given = topology["latency"]
     return parse_latency(given if isinstance(given, str) else given[link])
 
 
 @pytest.mark.parametrize(
-    ("name", "takes", "links"),
+    ("name", "expected_time", "links"),
     [
         ("bgl", "3.4 us", ["any"]),
         ("intrepid", "3 us", ["any"]),
@@ -152,20 +152,20 @@ def latency_of(topology: dict[str, Any], link: str | int) -> float:
         ("dgx-h100-pod", "2.7 us", ["rail", "rail"]),
     ],
 )
-def test_a_short_message_to_a_neighbor_takes_startup_latency_and_link_time(
-    name: str, takes: str, links: list[str | int]
+def test_short_message_time_is_startup_plus_latency_plus_link_latency(
+    name: str, expected_time: str, links: list[str | int]
 ) -> None:
     described = read_machine(name)
     node = described["node"]
     beside = parse_latency(node["startup"]) + parse_latency(node["latency"])
-    crossed = sum(latency_of(described["topology"], link) for link in links)
-    assert beside + crossed == pytest.approx(parse_latency(takes))
+    crossed = sum(get_latency(described["topology"], link) for link in links)
+    assert beside + crossed == pytest.approx(parse_latency(expected_time))
 
 
 @pytest.mark.parametrize("name", zoo_names())
 def test_nodes_of_several_slots_have_a_memory_bandwidth(name: str) -> None:
     node = read_machine(name)["node"]
-    if slots_of_a_node(name) == 1:
+    if count_slots_per_node(name) == 1:
         assert "memory" not in node
         assert "memory_startup" not in node
         return
@@ -188,16 +188,16 @@ def test_nodes_of_several_slots_have_a_memory_bandwidth(name: str) -> None:
         ("mira", 49152),
         ("bigben-xt3", 1024),
         ("sequoia", 98304),
-        ("gordon", 1152),  # 1,024 of them compute
-        ("jaguar", 19200),  # 18,688 of them compute
-        ("kraken", 9600),  # 9,408 of them compute
+        ("gordon", 1152),  # 1,024 compute nodes
+        ("jaguar", 19200),  # 18,688 compute nodes
+        ("kraken", 9600),  # 9,408 compute nodes
         ("ranger", 3936),
         ("stampede", 6400),
-        ("hopper", 6528),  # 6,384 of them compute
+        ("hopper", 6528),  # 6,384 compute nodes
         ("k", 82944 + 5184),
         ("fugaku", 158976),
         ("frontera", 8008),
-        ("frontier", 9472),  # 9,408 of them there
+        ("frontier", 9472),  # 9,408 nodes exist
         ("el-capitan", 11136),
         ("lumi-c", 2048),
         ("jupiter", 6000),
@@ -222,7 +222,7 @@ def test_machines_have_their_published_sizes(name: str, nodes: int) -> None:
         ("ranger", 3936, 16),
     ],
 )
-def test_jobs_run_on_the_compute_nodes_alone(name: str, nodes: int, cores: int) -> None:
+def test_jobs_run_only_on_compute_nodes(name: str, nodes: int, cores: int) -> None:
     allocation = load_machine_and_allocation(name).allocation
     assert len(allocation.nodes) == nodes
     assert allocation.slot_count == nodes * cores
@@ -261,27 +261,27 @@ def test_boxes_outside_the_grid_are_refused(vacant: str, tmp_path: Path) -> None
         describe_machine(file)
 
 
-def test_threads_run_only_on_elements_of_the_cell() -> None:
+def test_only_spes_of_the_cell_are_allocated() -> None:
     hosts = describe_machine("cell-eib").hosts
     left = [host for node, host in enumerate(hosts) if node not in vacant_nodes(hosts)]
     assert sorted(left) == [f"SPE{element}" for element in range(8)]
 
 
 class Grid:
-    """A torus or mesh from its description, by the textbook's formulas."""
+    """Computes figures of a torus or mesh by textbook formulas."""
 
     def __init__(self, described: dict[str, Any]) -> None:
         self.size: list[int] = described["size"]
         self.routers = math.prod(self.size)
         self.nodes = self.routers * described.get("nodes", 1)
-        self.cards = "cards" in described  # else a router is in each node
+        self.cards = "cards" in described  # otherwise each node has a router
         ring = described["kind"] == "torus"
         self.wrap: list[bool] = described.get("wrap", [ring] * len(self.size))
         self.axes = list(zip(self.size, self.wrap, strict=True))
 
     @property
     def links(self) -> int:
-        """Both directions of each cable (two on rings of two), and of the cards."""
+        """Count both directions of cables and NICs; rings of two have two cables."""
         between = sum(
             2 * self.routers // k * (0 if k == 1 else k if ring else k - 1)
             for k, ring in self.axes
@@ -290,20 +290,20 @@ class Grid:
 
     @property
     def diameter(self) -> int:
-        """Half of every ring, or a line from end to end, between two cards."""
+        """Return the longest route: half of each ring or a whole line, and two NICs."""
         between = sum(k // 2 if ring else k - 1 for k, ring in self.axes)
         return between + 2 * self.cards
 
     @property
     def average_distance(self) -> float:
-        """Over pairs of different nodes; those of one router are two cards apart."""
+        """Average the hops between different nodes, including two hops over NICs."""
         mean = sum(
             (k * k // 4) / k if ring else (k * k - 1) / (3 * k) for k, ring in self.axes
         )
         return mean * self.nodes / (self.nodes - 1) + 2 * self.cards
 
-    def narrowest(self, bandwidths: list[float]) -> float:
-        """Find the least bandwidth across the middle of an axis of even extent."""
+    def compute_bisection(self, bandwidths: list[float]) -> float:
+        """Return the lowest bandwidth across the middle of an axis of even extent."""
         cuts = [
             (4 if ring else 2) * self.routers // k * bandwidth
             for (k, ring), bandwidth in zip(self.axes, bandwidths, strict=True)
@@ -312,8 +312,8 @@ class Grid:
         return min(cuts)
 
 
-def bandwidths(described: dict[str, Any], axes: str) -> list[float]:
-    """Bandwidth of each axis in bytes per second, read without the package."""
+def read_bandwidths(described: dict[str, Any], axes: str) -> list[float]:
+    """Return the bandwidth of each axis in bytes per second, read independently."""
     given = described.get("bandwidth", "1 B/s")
     table = given if isinstance(given, dict) else {"default": given}
     number, unit = table["default"].split()
@@ -321,9 +321,9 @@ def bandwidths(described: dict[str, Any], axes: str) -> list[float]:
     return [default / 2 if table.get(axis) == "half" else default for axis in axes]
 
 
-@pytest.mark.parametrize("name", of_kind("torus", "mesh"))
-def test_tori_and_meshes_have_the_figures_of_the_textbook(name: str) -> None:
-    described = topology(name)
+@pytest.mark.parametrize("name", list_machines("torus", "mesh"))
+def test_figures_of_tori_and_meshes_equal_textbook_formulas(name: str) -> None:
+    described = describe_topology(name)
     grid = Grid(described)
     facts = machine_facts(load_machine(name))
     assert facts["nodes"] == grid.nodes
@@ -331,23 +331,23 @@ def test_tori_and_meshes_have_the_figures_of_the_textbook(name: str) -> None:
     assert facts["diameter"] == grid.diameter
     assert facts["average_distance"] == pytest.approx(grid.average_distance)
     axes = "xyzabc"[: len(grid.size)]
-    cut = grid.narrowest(bandwidths(described, axes))
+    cut = grid.compute_bisection(read_bandwidths(described, axes))
     bisection = facts["bisection"]
     assert bisection["at_most"] == pytest.approx(cut)
-    assert bisection["exact"] == (name != "kraken")  # 25x16x24: an odd axis in the way
+    assert bisection["exact"] == (name != "kraken")  # 25x16x24: 25 is odd, so no proof
 
 
 def test_hopper_is_cut_across_z_and_titan_across_y() -> None:
-    """Half the bandwidth in y decides if it has equally many routers."""
+    """The halved bandwidth along y decides if both cuts have equally many routers."""
     hopper = machine_facts(load_machine("hopper"))["bisection"]
     assert hopper["links"] == 4 * 17 * 8
     titan = machine_facts(load_machine("titan"))["bisection"]
     assert titan["links"] == 4 * 25 * 24
 
 
-@pytest.mark.parametrize("name", of_kind("fattree"))
-def test_fat_trees_of_two_levels_have_the_figures_of_their_cables(name: str) -> None:
-    described = topology(name)
+@pytest.mark.parametrize("name", list_machines("fattree"))
+def test_figures_of_two_level_fat_trees_follow_from_their_cables(name: str) -> None:
+    described = describe_topology(name)
     on_leaf, leaves = described["levels"]
     uplinks = described["up"][1] * described["parallel"][1]
     nodes = on_leaf * leaves
@@ -363,9 +363,9 @@ def test_fat_trees_of_two_levels_have_the_figures_of_their_cables(name: str) -> 
     assert facts["bisection"]["exact"]
 
 
-@pytest.mark.parametrize("name", of_kind("dragonfly"))
-def test_dragonflies_have_as_many_links_as_their_ports_suffice_for(name: str) -> None:
-    described = topology(name)
+@pytest.mark.parametrize("name", list_machines("dragonfly"))
+def test_link_counts_of_dragonflies_follow_from_their_ports(name: str) -> None:
+    described = describe_topology(name)
     groups, *inside = described["size"]
     routers = math.prod(inside)
     between = routers * described["global"] // (groups - 1)
@@ -385,7 +385,7 @@ def test_dragonflies_have_as_many_links_as_their_ports_suffice_for(name: str) ->
 
 
 def test_a_hypercube_is_cut_across_any_axis() -> None:
-    dimensions = topology("ipsc860")["dimensions"]
+    dimensions = describe_topology("ipsc860")["dimensions"]
     facts = machine_facts(load_machine("ipsc860"))
     assert facts["nodes"] == 2**dimensions
     assert facts["links"] == dimensions * 2**dimensions
@@ -396,9 +396,9 @@ def test_a_hypercube_is_cut_across_any_axis() -> None:
     assert facts["bisection"]["exact"]
 
 
-@pytest.mark.parametrize("name", of_kind("twisted"))
-def test_twisted_tori_have_the_figures_of_their_links(name: str) -> None:
-    described = topology(name)
+@pytest.mark.parametrize("name", list_machines("twisted"))
+def test_figures_of_twisted_tori_follow_from_their_links(name: str) -> None:
+    described = describe_topology(name)
     size, twist = described["size"], described["twist"]
     nodes = [
         (x, y, z)
@@ -407,7 +407,7 @@ def test_twisted_tori_have_the_figures_of_their_links(name: str) -> None:
         for z in range(size[2])
     ]
 
-    def step(at: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    def move(at: tuple[int, ...], axis: int) -> tuple[int, ...]:
         to = list(at)
         to[axis] += 1
         if to[axis] == size[axis]:
@@ -421,8 +421,8 @@ def test_twisted_tori_have_the_figures_of_their_links(name: str) -> None:
     }
     for node in nodes:
         for axis in range(3):
-            joined[node].add(step(node, axis))
-            joined[step(node, axis)].add(node)
+            joined[node].add(move(node, axis))
+            joined[move(node, axis)].add(node)
     total, farthest = 0, 0
     level, seen, hops = {nodes[0]}, {nodes[0]}, 0
     while level:

@@ -45,7 +45,7 @@ def test_every_measure_has_its_unit(measure: str, value: float, text: str) -> No
     assert measure_text(measure, value, SECONDS) == text
 
 
-def test_congestion_is_a_time_only_where_bandwidths_are_known() -> None:
+def test_congestion_is_a_time_only_if_bandwidths_are_known() -> None:
     assert congestion_text(2500, BYTES) == "2,500 B"
     assert congestion_text(2500, Machine("torus:4x4,bandwidth=2")) == "2,500 B"
     assert congestion_text(2500, SECONDS) == "2500 s"
@@ -53,7 +53,7 @@ def test_congestion_is_a_time_only_where_bandwidths_are_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("objective", "value", "on", "text"),
+    ("objective", "value", "machine", "text"),
     [
         ("time", 0.5e-6, SECONDS, "500 ns"),
         ("congestion", 0.5e-6, SECONDS, "500 ns"),
@@ -65,12 +65,12 @@ def test_congestion_is_a_time_only_where_bandwidths_are_known() -> None:
     ],
 )
 def test_every_objective_has_its_unit(
-    objective: str, value: float, on: Machine, text: str
+    objective: str, value: float, machine: Machine, text: str
 ) -> None:
-    assert objective_text(value, objective, on) == text
+    assert objective_text(value, objective, machine) == text
 
 
-def test_names_of_measures_are_words() -> None:
+def test_measures_have_readable_titles() -> None:
     assert measure_title("predicted_seconds", SECONDS) == "predicted time"
     assert measure_title("inter_node_bytes", SECONDS) == "bytes between nodes"
     assert measure_title("inter_node_max", SECONDS) == "most in or out of a node"
@@ -90,7 +90,7 @@ def test_names_of_measures_are_words() -> None:
         ("rails:4:4:1,bandwidth=50GB/s,bandwidth.nvlink=450GB/s", "distance per byte"),
     ],
 )
-def test_weighted_hops_are_called_distances(text: str, name: str) -> None:
+def test_hops_with_weights_are_called_distances(text: str, name: str) -> None:
     assert measure_title("hops_per_byte", Machine(text)) == name
 
 
@@ -110,7 +110,7 @@ def test_increased_measures_are_marked(
     assert gain_text(measure, before, after) == text
 
 
-def test_singular_and_plural_units_are_correct() -> None:
+def test_units_agree_with_singular_and_plural() -> None:
     assert [counted_hops(n) for n in (0, 1, 2, 1234)] == [
         "0 hops",
         "1 hop",
@@ -119,7 +119,7 @@ def test_singular_and_plural_units_are_correct() -> None:
     ]
 
 
-def test_titles_are_unique_and_keys_are_those_of_judgements() -> None:
+def test_titles_are_unique_and_keys_match_judgements() -> None:
     titles = [measure.title for measure in MEASURES.values()]
     assert len(set(titles)) == len(titles)
     machine = Machine("torus:4x4")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Settings of collectives are read before a program starts."""
+"""Settings of collectives are validated before a program starts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TABLE = """{"format": "topoloom-decisions", "version": 1,
 "operation": "all-gather", "decisions": [
 {"ranks": 2, "bytes": 1, "schedule": "ring"}]}
 """
-#: Files that are wrong, by the option that names them, and what is said of them.
+#: (option, content of an invalid file, expected message)
 WRONG = [
     ("decisions", "", "x: the file is empty; 'decisions' requires a file with"),
     ("decisions", TABLE[:70], "x:2: expected '\"', but the text ends"),
@@ -36,7 +36,7 @@ def _working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_setting_is_rewritten_unchanged() -> None:
+def test_a_written_setting_is_read_back() -> None:
     Path("x").write_text(TABLE)
     read = read_setting("x;schedule=chain(segment=64);report=1")
     file = str(Path("x").absolute())
@@ -49,7 +49,7 @@ def test_a_setting_is_rewritten_unchanged() -> None:
 
 
 @pytest.mark.parametrize(("option", "text", "message"), WRONG)
-def test_a_file_that_the_library_would_not_read_is_refused_by_its_name(
+def test_invalid_files_of_settings_are_refused_by_option(
     option: str, text: str, message: str
 ) -> None:
     Path("x").write_text(text)
@@ -67,7 +67,7 @@ def test_a_file_that_the_library_would_not_read_is_refused_by_its_name(
         ("report=2", "--replace-collectives: 'report' must be 0 or 1, not '2'"),
     ],
 )
-def test_other_errors_are_one_line(setting: str, message: str) -> None:
+def test_errors_in_settings_are_one_line(setting: str, message: str) -> None:
     with pytest.raises(Error) as error:
         read_setting(setting)
     assert str(error.value).startswith(message)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wrong types given to public Python functions get one line that names the part."""
+"""Wrong types passed to public Python functions give a one-line error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FUNCTIONS = [
 ]
 
 
-class Stranger:
+class UnknownType:
     """A type that no function accepts."""
 
 
@@ -35,9 +35,11 @@ def test_every_argument_has_a_type_that_is_checked(function: Any) -> None:
     inside = inspect.unwrap(function).__globals__
     for name, parameter in parameters.items():
         hint = _resolve_annotation(parameter.annotation, inside)
-        assert _describe_mismatch(name, Stranger(), hint).startswith(f"{name} must be ")
+        assert _describe_mismatch(name, UnknownType(), hint).startswith(
+            f"{name} must be "
+        )
     with pytest.raises(TypeError) as error:
-        function(**dict.fromkeys(parameters, Stranger()))
+        function(**dict.fromkeys(parameters, UnknownType()))
     line = str(error.value)
     assert line.startswith(f"{function.__name__}(): {next(iter(parameters))} must be")
     assert "\n" not in line

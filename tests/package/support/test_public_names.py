@@ -46,7 +46,7 @@ def test_a_package_exports_names_of_its_module_and_of_the_core(package: str) -> 
     assert package == "topoloom" or not wrong
 
 
-def test_the_most_used_names_are_at_the_top_level() -> None:
+def test_the_most_used_names_are_in_the_top_level_package() -> None:
     assert len(defining_modules("topoloom")) <= 30
     assert {"load_graph", "load_machine", "place", "judge"} <= set(dir(topoloom))
 
@@ -82,7 +82,7 @@ print([name for name in ("numpy", "topoloom._core") if name in sys.modules])
     assert done.stdout == "[]\n"
 
 
-def test_everything_can_be_imported_at_once() -> None:
+def test_all_public_names_can_be_imported_at_once() -> None:
     names: dict[str, object] = {}
     exec("from topoloom.graphs import *", names)
     assert set(defining_modules("topoloom.graphs")) <= set(names)

@@ -55,7 +55,7 @@ def test_an_imbalance_has_no_effect_with_a_slot_for_every_rank(
     assert shared.allocation.slot_count == 8
 
 
-def test_a_proof_gives_the_gap(problem: Problem) -> None:
+def test_a_proven_bound_gives_the_gap(problem: Problem) -> None:
     small = load_problem("p.npz", "torus:4x4", AllocationSpec())
     mapped = map_ranks(small, HOP_BYTES, "exact")
     assert mapped.gap == 1

@@ -37,33 +37,35 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def change(file: Path, how: Callable[[dict], None]) -> None:  # type: ignore[type-arg]
+def edit_json(file: Path, edit: Callable[[dict], None]) -> None:  # type: ignore[type-arg]
     document = json.loads(file.read_text())
-    how(document)
+    edit(document)
     file.write_text(json.dumps(document))
 
 
-def missing(folder: Path, what: str) -> list[str]:
-    with pytest.raises(IncompleteTraceError, match=what) as refused:
+def read_losses(folder: Path, message: str) -> list[str]:
+    with pytest.raises(IncompleteTraceError, match=message) as refused:
         read_trace(folder)
     assert "\n" not in str(refused.value)
     return read_trace(folder, partial=True).losses
 
 
-def test_chakra_traces_of_a_job_without_gpus_are_not_read_as_silence(
+def test_chakra_traces_without_nccl_kernels_are_refused(
     folder: Path,
 ) -> None:
     write_chakra(Job((2, 2, 1), ()), folder)
-    (loss,) = missing(folder, "no node communicates")
+    (loss,) = read_losses(folder, "no node communicates")
     assert "NCCL's kernels" in loss
 
 
 def test_groups_of_gloo_are_checked_against_sizes_of_collectives(folder: Path) -> None:
     job = Job((4, 1, 1), (Step("allgather", (0,), 8, 1),))
-    write_flight_recorder(job, folder, by_gloo=True)
+    write_flight_recorder(job, folder, is_gloo=True)
     assert read_trace(folder).losses == []
     (folder / "nccl_trace_rank_2").unlink()
-    losses = missing(folder, "an allgather of 128 bytes in parts of 32, but 3 ranks")
+    losses = read_losses(
+        folder, "an allgather of 128 bytes in parts of 32, but 3 ranks"
+    )
     assert losses[-1] == "1 of 4 ranks left nothing: 2"
 
 
@@ -74,26 +76,26 @@ def test_calls_without_details_in_kineto_are_reported_once(folder: Path) -> None
             "traceEvents": [{"name": "gloo:all_reduce"}, {"name": "c10d::allreduce_"}],
         }
         (folder / f"trace_{rank}.json").write_text(json.dumps(document))
-    losses = missing(folder, "neither sizes nor groups")
+    losses = read_losses(folder, "neither sizes nor groups")
     assert len(losses) == 1
 
 
 def test_a_pickle_that_would_run_code_is_refused(folder: Path) -> None:
-    class Bad:
+    class MaliciousObject:
         def __reduce__(self) -> tuple[object, tuple[str]]:
             return os.system, ("touch ran",)
 
-    dump = {"entries": [Bad()], "pg_config": {}}
+    dump = {"entries": [MaliciousObject()], "pg_config": {}}
     (folder / "nccl_trace_rank_0").write_bytes(pickle.dumps(dump))
     with pytest.raises(Error, match=r"asks to load posix\.system, which is refused"):
         read_trace(folder)
     assert not Path("ran").exists()
 
 
-def test_a_ring_buffer_reports_how_much_is_lost(folder: Path) -> None:
+def test_entries_lost_from_a_ring_buffer_are_counted(folder: Path) -> None:
     write_flight_recorder(JOB, folder, as_pickle=False)
-    change(folder / "nccl_trace_rank_1", lambda dump: dump["entries"].pop(0))
-    losses = missing(folder, "rank 1 lost 1 entries of its ring buffer")
+    edit_json(folder / "nccl_trace_rank_1", lambda dump: dump["entries"].pop(0))
+    losses = read_losses(folder, "rank 1 lost 1 entries of its ring buffer")
     assert len(losses) == 2
     assert "rank 1 has 2 of 3 calls of allreduce" in losses[1]
 
@@ -104,7 +106,7 @@ def test_ranks_without_traces_are_named(folder: Path) -> None:
             file.unlink()
         write(JOB, folder)
         next(folder.glob("*2*")).unlink()
-        missing(folder, "1 of 4 ranks left nothing: 2")
+        read_losses(folder, "1 of 4 ranks left nothing: 2")
         assert read_trace(folder, partial=True).profile.missing == [2]
 
 
@@ -112,33 +114,33 @@ def test_uneven_all_to_alls_need_split_sizes(folder: Path) -> None:
     job = Job((1, 2, 1), (Step("alltoall", (1,), 4, 1),))
     write_flight_recorder(job, folder, as_pickle=False)
 
-    def uneven(dump: dict) -> None:  # type: ignore[type-arg]
+    def set_uneven_output(dump: dict) -> None:  # type: ignore[type-arg]
         dump["entries"][0]["output_sizes"] = [[5]]
 
-    change(folder / "nccl_trace_rank_0", uneven)
-    missing(folder, "an all-to-all has no split sizes, and is not even")
+    edit_json(folder / "nccl_trace_rank_0", set_uneven_output)
+    read_losses(folder, "an all-to-all has no split sizes, and is not even")
 
 
 def test_kineto_has_split_sizes(folder: Path) -> None:
     job = Job((1, 2, 1), (Step("alltoall", (1,), 4, 1),))
     write_kineto(job, folder)
 
-    def split(document: dict, text: str = "[3, 5]") -> None:  # type: ignore[type-arg]
+    def set_input_split(document: dict, text: str = "[3, 5]") -> None:  # type: ignore[type-arg]
         document["traceEvents"][1]["args"]["In split size"] = text
 
-    change(folder / "trace_0.json", split)
-    change(folder / "trace_1.json", lambda one: split(one, "[8, 0]"))
+    edit_json(folder / "trace_0.json", set_input_split)
+    edit_json(folder / "trace_1.json", lambda one: set_input_split(one, "[8, 0]"))
     profile = read_trace(folder).profile
     assert profile.edges().bytes.tolist() == [5 * 4, 8 * 4]
-    change(folder / "trace_0.json", lambda one: split(one, "[3, ..., 5]"))
-    missing(folder, "an all-to-all has split sizes that are cut short")
+    edit_json(folder / "trace_0.json", lambda one: set_input_split(one, "[3, ..., 5]"))
+    read_losses(folder, "an all-to-all has split sizes that are cut short")
 
 
-def test_a_broadcast_without_a_root_is_not_guessed(folder: Path) -> None:
+def test_a_missing_broadcast_root_is_not_guessed(folder: Path) -> None:
     write_inspector(JOB, folder)
     for file in folder.iterdir():
         file.write_text(file.read_text().replace("AllReduce", "Broadcast"))
-    missing(folder, "bcast without a root")
+    read_losses(folder, "bcast without a root")
 
 
 def test_inspectors_of_some_hosts_cannot_be_joined(folder: Path) -> None:
@@ -163,7 +165,7 @@ def test_gaps_and_cut_lines_of_an_inspector_are_counted(folder: Path) -> None:
     file = next(folder.glob("h0-pid7*"))
     lines = file.read_text().splitlines()
     file.write_text("\n".join([lines[0], *lines[2:], lines[0][:40]]))
-    losses = missing(folder, "the last line is cut short")
+    losses = read_losses(folder, "the last line is cut short")
     assert any("lost 1 operations" in one for one in losses)
 
 
@@ -185,9 +187,9 @@ def test_truncated_files_are_named(
     write(JOB, folder)
     file = folder / name
     file.write_bytes(file.read_bytes()[:-5])
-    losses = missing(folder, f"{file}: ")
+    losses = read_losses(folder, f"{file}: ")
     assert re.search(message, losses[0])
-    assert read_trace(folder, partial=True).profile.rank_count == JOB.ranks
+    assert read_trace(folder, partial=True).profile.rank_count == JOB.rank_count
 
 
 def test_a_truncated_program_is_refused(folder: Path) -> None:
@@ -231,7 +233,9 @@ def test_loops_without_a_count_and_branches_are_reported() -> None:
         ("mesh[a=2,b=2], device_ids=([2,2]T(1,0)) {b}", [[0, 2], [1, 3]]),
     ],
 )
-def test_groups_are_read_in_all_syntaxes(text: str, groups: list[list[int]]) -> None:
+def test_replica_groups_are_read_in_all_syntaxes(
+    text: str, groups: list[list[int]]
+) -> None:
     assert [group.tolist() for group in parse_groups(text, 4)] == groups
 
 
@@ -246,7 +250,7 @@ def test_groups_are_read_in_all_syntaxes(text: str, groups: list[list[int]]) -> 
         ("mesh[a=2], device_ids=(0,0) {a}", "does not name 2 devices once"),
     ],
 )
-def test_refused_groups_have_a_reason(text: str, message: str) -> None:
+def test_invalid_replica_groups_have_a_reason(text: str, message: str) -> None:
     with pytest.raises(Error, match=message):
         parse_groups(text, 4)
 
@@ -254,9 +258,9 @@ def test_refused_groups_have_a_reason(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("attributes", "groups"),
     [
-        # Groups of replicas, for each partition; a device is replica * 2 + partition.
+        # Groups of replicas within each partition; device = replica * 2 + partition.
         ("replica_groups={{0,1}}", [[0, 2], [1, 3]]),
-        # Groups of replicas and all of their partitions.
+        # Groups of replicas that include all their partitions.
         ("channel_id=1, replica_groups={{0},{1}}", [[0, 1], [2, 3]]),
         ("channel_id=1, replica_groups={{0,1}}", [[0, 1, 2, 3]]),
         # Groups of devices.
@@ -278,7 +282,7 @@ def test_the_kind_of_groups_follows_from_attributes(
     assert sorted(group.tolist() for group in made.communicators) == groups
 
 
-def test_started_operations_have_operands_and_results() -> None:
+def test_sizes_of_asynchronous_operations_are_read() -> None:
     text = (
         "HloModule m, num_partitions=4\n\n"
         "%wrapped (p: f32[8]) -> f32[2] {\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws of usual times: repeats, order and units do not change them."""
+"""Laws of usual times: repeats, order and units do not matter."""
 
 from __future__ import annotations
 
@@ -20,22 +20,24 @@ tables = st.dictionaries(
 ).map(lambda values: [Row(pair, value) for pair, value in values.items()])
 
 
-def ratios(rows: list[Row]) -> dict[Pair, float]:
+def compute_ratios(rows: list[Row]) -> dict[Pair, float]:
     return {test.pairs[0]: test.ratio for test in compare_rows(rows, PARTS)}
 
 
 @given(rows=tables, data=st.data())
-def test_repeated_pairs_change_nothing(rows: list[Row], data: st.DataObject) -> None:
+def test_repeated_pairs_do_not_change_ratios(
+    rows: list[Row], data: st.DataObject
+) -> None:
     again = data.draw(st.lists(st.sampled_from(rows), max_size=60))
     shuffled = data.draw(st.permutations([*rows, *again]))
-    assert ratios(shuffled) == pytest.approx(ratios(rows))
+    assert compute_ratios(shuffled) == pytest.approx(compute_ratios(rows))
     assert len(compare_rows(shuffled, PARTS)) == len(rows) + len(again)
 
 
 @given(rows=tables, unit=st.sampled_from([2**-20, 2**-10, 64.0]))
-def test_units_do_not_matter(rows: list[Row], unit: float) -> None:
+def test_units_do_not_change_ratios(rows: list[Row], unit: float) -> None:
     other = [Row(row.pair, row.value * unit) for row in rows]
-    assert ratios(other) == pytest.approx(ratios(rows))
+    assert compute_ratios(other) == pytest.approx(compute_ratios(rows))
 
 
 @given(
@@ -49,4 +51,4 @@ def test_a_quarter_of_good_pairs_defines_the_usual_value(
         here = [pair for pair in PAIRS if PARTS.distance(*pair) == hops]
         assume(len(slow & {*here}) < len(here) - len(here) // 4)
     took = {pair: factor if pair in slow else 1.0 for pair in PAIRS}
-    assert ratios([Row(pair, value) for pair, value in took.items()]) == took
+    assert compute_ratios([Row(pair, value) for pair, value in took.items()]) == took
