@@ -155,7 +155,7 @@ def test_the_port_has_a_bandwidth_and_a_startup_cost(
             "node.port has 3 entries, but the 8 slots of a node are not as many equal",
         ),
         ('levels = [2]\ncpus = ["0"]\n', "node.cpus has 1 entries, but a node has 2"),
-        ('levels = [2]\ncpus = ["0-2", "2"]\n', "node.cpus[1]: CPU 2 is also that of"),
+        ('levels = [2]\ncpus = ["0-2", "2"]\n', "node.cpus[1]: CPU 2 also belongs to"),
         (
             'levels = [2]\ncpus = ["0", ""]\n',
             "node.cpus[1]: '' is not a list of increasing",
