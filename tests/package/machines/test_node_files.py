@@ -91,7 +91,7 @@ def test_slots_are_counted_type_by_type(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("nodes", "message"),
     [
-        (["bare.toml"], "bare.toml: says nothing of the cores of its nodes"),
+        (["bare.toml"], "bare.toml: has no node description"),
         (["gpu[1-3]=node.toml"], "gpu[1-3]=node.toml: the machine has"),
         (["gpu[1-2]=node.toml"], "no inside is given for hosts cpu[1-3]; name them"),
         (["cpu1=+node:2", "cpu1=+node:4", "+node:2"], "host cpu1 is also among those"),

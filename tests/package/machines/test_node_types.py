@@ -300,7 +300,7 @@ def test_the_closest_nodes_may_differ(cluster: str) -> None:
             "hop weighs",
         ),
         ('hosts = "gpu[1-2]"\n', "", "are both for all other nodes"),
-        ('switch_names = ["leaf1", ', "switch_names = [", "3 switches of the machine"),
+        ('switch_names = ["leaf1", ', "switch_names = [", "the machine has 3 switches"),
     ],
 )
 def test_mismatches_are_errors(
@@ -317,7 +317,7 @@ def test_mismatches_are_errors(
 def test_other_formats_have_equal_nodes(cluster: str, tmp_path: Path) -> None:
     machine, described = load_described(cluster)
     for suffix in (".tgt", ".xml", ".graph"):
-        with pytest.raises(Error, match=r"can be written in a \.toml only"):
+        with pytest.raises(Error, match=r"can be written only to \.toml"):
             save_machine(tmp_path / f"m{suffix}", machine, node=described.node)
 
 

@@ -262,7 +262,7 @@ def test_given_speeds_replace_assumed_ones(tmp_path: Path) -> None:
     path.write_text(text_of(tree))
     with pytest.raises(Error, match="--nvlink is for GPUs that NVLink joins"):
         load_described(path, speeds=GivenSpeeds(nvlink=900e9))
-    with pytest.raises(Error, match="dgx-h100-pod: speeds are given for files"):
+    with pytest.raises(Error, match="dgx-h100-pod: only files without speeds"):
         load_described("dgx-h100-pod", speeds=GivenSpeeds(network=900e9))
 
 
