@@ -56,7 +56,7 @@ def test_a_waiting_trial_is_reported(
     monkeypatch.setattr(trial, "_SECONDS_TO_WARNING", 0)
     assert trial.check_launch(Launch(["sleep", "0.5"])) is None
     [line] = caplog.messages
-    assert line.startswith("topoloom: sleep has not ended a job that does nothing")
+    assert line.startswith("topoloom: sleep has not finished a no-op job")
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])

@@ -211,7 +211,7 @@ def test_hosts_come_from_the_command(
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["sh", "job.sh"], "'sh' is not a launcher that takes a placement"),
+        (["sh", "job.sh"], "'sh' is not a supported launcher"),
         (["no-such-mpirun", "./app"], "there is no program 'no-such-mpirun'"),
     ],
 )

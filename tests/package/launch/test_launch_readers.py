@@ -320,13 +320,13 @@ def test_coordinates_count_from_the_corner_of_the_job() -> None:
         (
             "torus:4x4",
             [0, 1, 4],
-            r"3 nodes .* do not form a whole box; they lie in 2x2",
+            r"3 nodes .* do not form a complete box; their box is 2x2",
         ),
         ("tree:4:2", [0, 1], "not a torus or mesh"),
         (
             "torus:4x4,nodes=2",
             [0, 1],
-            "not a torus or mesh with one node at each place",
+            "not a torus or mesh with one node per router",
         ),
         ("torus:2x2x2x2", range(16), "1 to 3 coordinates, but the machine has 4"),
     ],

@@ -2,7 +2,7 @@
 """IBM jsrun's explicit resource file (LSF): node, CPUs and GPU of each rank.
 
 Nodes are numbered from 1, in LSF's order without the launch node. CPUs are hardware
-threads with the system's numbers (`cpu_index_using: physical`).
+threads, numbered as by the operating system (`cpu_index_using: physical`).
 """
 
 from __future__ import annotations
