@@ -118,9 +118,9 @@ def find_losses(
     if lost:
         lines.append(f"{path} omits {', '.join(lost)}; a .toml file preserves all data")
     if writer is WRITERS["simgrid"]:
-        from topoloom.importers.simgrid.clusters import assumed_rate
+        from topoloom.importers.simgrid.clusters import describe_assumed_rate
 
-        assumed = assumed_rate(machine)
+        assumed = describe_assumed_rate(machine)
         lines += [f"{path}: {assumed}"] if assumed else []
     return lines
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from topoloom._core import Error, Machine, MachineText
 from topoloom.allocations.allocation_file import read_allocation
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.node_groups import NodeGroup, type_text, with_node_groups
+from topoloom.importers.node_groups import NodeGroup, format_node_type, with_node_groups
 from topoloom.machines.machine_file import describe_machine
 from topoloom.machines.node_toml import hop_weight
 from topoloom.nodes.node_parts import NodeParts
@@ -90,7 +90,7 @@ def _match_node_types(
         nodes = [number[name] for name in names if name in number]
         if nodes:
             called = f"{compress_hostlist(names)} of {source}"
-            text = type_text(machine, kind)
+            text = format_node_type(machine, kind)
             groups.append(NodeGroup(text, kind.parts, tuple(nodes), called))
     if not groups:
         raise Error(f"{source}: contains none of the network's hosts")

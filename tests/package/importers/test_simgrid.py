@@ -253,7 +253,7 @@ def test_the_nesting_of_elements_is_limited() -> None:
     ("text", "message"),
     [
         ("mesh:20x20", "up to 300 nodes, not 400"),
-        ("tree:4:4,distance=1:9", "no distances but links"),
+        ("tree:4:4,distance=1:9", "no distances except links"),
         ("dragonfly:9x4,routing=valiant", "splits those from node"),
         ("fattree:4:4,routing=random", "splits those from node 0 to node 4"),
     ],

@@ -90,7 +90,7 @@ def test_an_allocation_is_not_read_as_groups() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "line 1: there is no line"),
+        ("", "line 1: no line contains the location"),
         ("n1 x1000c9s0b0n0\n", "line 1: expected a host and its location"),
         ("n1 02:00:00:00:08\n", "line 1: expected a host and its location"),
         ("n1 00:40:a6:82:f7:5b\n", "line 1: expected a host and its location"),

@@ -80,7 +80,7 @@ def test_gpus_are_counted(gres: str, count: int) -> None:
         ),
         ("NodeName=n[1-", "line 1: "),
         ("NodeName=DEFAULT CPUs=2", "line 1: no NodeName= line names a node"),
-        ("NodeName=n1 CPUs=99999", "line 1: 99999 cores are more than any node has"),
+        ("NodeName=n1 CPUs=99999", "line 1: 99999 cores exceed the maximum per node"),
         ("NodeName=n1 CPUs=2 Gres=gpu:9999", "line 1: Gres=gpu:9999 are over 1024"),
     ],
 )
