@@ -23,7 +23,7 @@ from topoloom.probe.stages.rates import WINDOW, ConcurrentPairs
 def choose_concurrent_pairs(found: Findings) -> list[ConcurrentPairs]:
     """Choose pairs inside a host, between two hosts, and between groups of hosts.
 
-    Slow hosts and links are avoided if there are others.
+    Slow hosts and links are avoided if alternatives exist.
     """
     patterns: list[ConcurrentPairs] = []
     every = [g for g in found.root.all_groups() if g.kind == HOST]
@@ -75,7 +75,7 @@ def _find_nearest_hosts(
 
 
 def _pair_groups(found: Findings, group: RankGroup) -> list[ConcurrentPairs]:
-    """Pair the hosts of each group with those of the next group, in a ring."""
+    """Pair the hosts of each group with the hosts of the next group, in a ring."""
     slow = found.slow_pairs
 
     def is_usual(rank: int) -> bool:
@@ -103,10 +103,10 @@ def _pair_groups(found: Findings, group: RankGroup) -> list[ConcurrentPairs]:
 def _spread_over_groups(
     group: RankGroup, is_wanted: Callable[[int], bool]
 ) -> list[int]:
-    """Return one rank per host, taking one of each subgroup in turn.
+    """Return one rank per host, round-robin over subgroups.
 
     Unwanted hosts are skipped within their group, so that the first ranks still share
-    as few links as possible. If no host is wanted, all are returned.
+    as few links as possible. If all hosts are unwanted, all ranks are returned.
     """
     return _select_ranks(group, is_wanted) or _select_ranks(group, lambda _: True)
 
@@ -127,7 +127,7 @@ def _select_ranks(group: RankGroup, is_wanted: Callable[[int], bool]) -> list[in
 def conclude_concurrent_pairs(
     found: Findings, patterns: Sequence[ConcurrentPairs], begin: int
 ) -> None:
-    """Fit a curve for each pattern, and compare the groups of a network."""
+    """Fit a bandwidth curve for each pattern, and compare groups of hosts."""
     by_order: dict[int, list[Exchange]] = {}
     for exchange in found.samples.select("together", "burst"):
         if exchange.order >= begin:
@@ -157,13 +157,13 @@ def _compare_uplinks(
     patterns: Sequence[ConcurrentPairs],
     runs: Sequence[Sequence[Exchange]],
 ) -> None:
-    """Find the rates of sibling groups; compare them at equal numbers of pairs."""
+    """Compute uplink rates of sibling groups; compare at equal numbers of pairs."""
     counts = [(each, count) for each in patterns for count in each.counts]
     for group in list_network_groups(found.root):
         number = {rank: n for n, part in enumerate(group.groups) for rank in part.ranks}
         seconds: dict[tuple[int, int], float] = {}
         costs = found.level_costs.get(name_level(group)) or find_host_costs(found)
-        single = math.inf  # seconds of a single pair
+        single = math.inf  # seconds of a burst of a single pair
         for (each, count), run in zip(counts, runs, strict=False):
             ends = {number.get(rank, -1) for pair in each.pairs for rank in pair}
             if len(ends) != 2 or -1 in ends:
@@ -173,7 +173,8 @@ def _compare_uplinks(
             single = min(single, usual)
             if costs is None:
                 continue
-            # Fixed costs cancel; the total is at most the sum of single pairs.
+            # Fixed costs cancel; the total rate is at most the sum of single pairs'
+            # rates.
             longer = (usual - single) / (found.long_bytes * WINDOW)
             rate = count / (longer + 1 / costs.bandwidth)
             for part in (group.groups[end] for end in ends):

@@ -20,42 +20,43 @@ from topoloom.probe.inference.suspects import SlowPairs, Suspect
 from topoloom.probe.job.samples import Exchanges, ProbeSamples
 from topoloom.probe.stages.rates import WINDOW
 
-#: Reasons for an early end: Ctrl-C, or a signal such as a batch system's.
+#: Reasons for an early end: Ctrl-C, or a signal, for example from a batch system.
 INTERRUPTED, TERMINATED = "interrupted", "terminated"
 
 
 @dataclass
 class Findings:
-    """Samples and everything inferred from them."""
+    """Results of a probe: samples, and all properties inferred from samples."""
 
-    samples: ProbeSamples  # every sample
-    hosts: list[str]  # names, in the order of their first ranks
-    host_of: list[int]  # the host of every rank
+    samples: ProbeSamples  # all samples of the job
+    hosts: list[str]  # host names, in the order of their first ranks
+    host_of: list[int]  # host number of each rank
     costs: SomeCosts  # seconds of a short message between ranks, indexed like a matrix
-    root: RankGroup  # the group of all ranks
-    levels: list[Level]  # the fastest first
-    #: Costs by name of the level.
+    root: RankGroup  # group of all ranks, with nested groups
+    levels: list[Level]  # levels, the fastest first
+    #: Message costs by level name.
     level_costs: dict[str, LevelCosts] = field(default_factory=dict)
-    network: Network | None = None  # between hosts; None for a single host
-    #: Curves of concurrent pairs, by pattern.
+    network: Network | None = None  # network between hosts; None for a single host
+    #: Bandwidth curves of concurrent pairs, by pattern.
     curves: dict[str, PairCurve] = field(default_factory=dict)
-    #: Minimal bytes per second from a group of hosts to others, by its ranks.
+    #: Lower bound on bytes/s from a group of hosts to others, by the group's ranks.
     uplinks: dict[tuple[int, ...], float] = field(default_factory=dict)
-    #: Links that host pairs share in addition to those of levels.
+    #: Links shared by host pairs, in addition to the links of levels.
     shared: list[SharedLink] = field(default_factory=list)
-    #: Share of pairs of near host pairs that were measured concurrently.
+    #: Fraction of pairs of nearby host pairs that were measured concurrently.
     pairs_met: float | None = None
-    #: Parts that are slower than comparable ones.
+    #: Hosts, links and uplinks that are slower than comparable ones.
     suspects: list[Suspect] = field(default_factory=list)
-    #: Numbers of the orders with messages of all sizes.
+    #: Order numbers of the measurements with all message sizes.
     of_sizes: list[int] = field(default_factory=list)
-    long_bytes: int = 1 << 18  # of a long message
-    #: Median over ranks of the relative excess of work time over the best.
+    long_bytes: int = 1 << 18  # bytes of a long message
+    #: System noise: median over ranks of the relative excess of work time over the
+    #: minimum.
     noise: float | None = None
-    ended: str = ""  # why the measurement ended early, or ""
-    #: Descriptions of unreliable and missing measurements.
+    ended: str = ""  # reason for an early end, or ""
+    #: Sentences about unreliable and missing measurements.
     doubts: list[str] = field(default_factory=list)
-    #: Descriptions of differences from a description of the machine.
+    #: Sentences about differences between measurement and machine description.
     claims: list[str] = field(default_factory=list)
 
     @property
@@ -64,7 +65,7 @@ class Findings:
         return SlowPairs(self.suspects, self.host_of)
 
     def document(self) -> dict[str, Any]:
-        """Make the document for ``--json`` and the machine's file."""
+        """Build the document for ``--json`` and the machine's file."""
         return {
             "ranks": self.samples.ranks,
             "hosts": self.hosts,
@@ -111,7 +112,7 @@ class Findings:
         ]
 
     def _for_checks(self) -> dict[str, Any]:
-        """Make the reference of a check: times inside and across groups.
+        """Build the reference for checks: times inside and across groups.
 
         On a single host, ranks are compared instead of hosts.
         """
@@ -174,7 +175,7 @@ class Findings:
 
 
 def _nest_groups(groups: list[object]) -> list[object]:
-    """Return no groups if there are only ranks."""
+    """Return [] for a list of ranks without groups."""
     return groups if any(isinstance(group, list) for group in groups) else []
 
 
@@ -193,7 +194,7 @@ def _make_evidence(groups: Any) -> list[dict[str, Any]]:
 
 
 def _list_tested(group: RankGroup) -> Sequence[tuple[RankGroup, Evidence]]:
-    """List the tested parts of a group, which have pairs inside."""
+    """List the parts of a group with a test result, which have pairs inside."""
     tested = zip(group.groups, group.evidence, strict=False)
     return [(part, found) for part, found in tested if found.inside.n]
 

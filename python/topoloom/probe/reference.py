@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Message times in the file of an earlier probe, as reference of a check."""
+"""Reference of a check: message times in the file of an earlier probe."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from topoloom.support.toml_document import read_toml
 
 @dataclass(frozen=True)
 class Reference:
-    """The reference of a check."""
+    """Message times and slow parts that a check compares with."""
 
     hosts: list[str]  # host names
     #: Host numbers of groups, smallest first; ranks on a single host.
     groups: list[list[int]]
-    long_bytes: int  # of a long message
-    #: By kind of message: seconds inside groups, ``near``, and across, ``far``.
+    long_bytes: int  # bytes of a long message
+    #: Seconds inside groups (``near``) and across groups (``far``), by kind of message.
     seconds: dict[str, dict[str, float]]
-    #: Hosts and links that were slow in that probe.
+    #: Hosts and links that were slow in the earlier probe.
     suspects: list[Suspect] = field(default_factory=list)
 
     def expected(self, kind: str, a: int, b: int) -> float:
         """Return the expected seconds of a message between two hosts.
 
-        Those of the smallest common group, times the slowdown in that probe. Low
-        bandwidth also slows short messages; high latency also slows bursts and their
-        answers.
+        This is the time in the smallest common group, times the slowdown in the earlier
+        probe. Low bandwidth also slows short messages; high latency also slows bursts
+        and their replies.
         """
         short, long = self._usual("echo", a, b), self._usual("burst", a, b)
         later = self._longer(LATENCY, a, b) * short
@@ -58,7 +58,7 @@ class Reference:
         return known[first] if first in known else known[second]
 
     def _longer(self, of: str, a: int, b: int) -> float:
-        """Return the relative slowdown of the hosts or their link in that probe."""
+        """Return the slowdown factor of two hosts or their link in that probe."""
         slow = (s.factor - 1 for s in self.suspects if s.of == of and s.slows(a, b))
         return max(slow, default=0.0)
 
@@ -66,8 +66,8 @@ class Reference:
 def read_reference(file: Path) -> Reference:
     """Read the reference of a check.
 
-    Raises `topoloom.Error` if the file is not of a probe of several ranks, or is
-    inconsistent.
+    Raises `topoloom.Error` if the file is inconsistent, or is not from a probe of
+    several ranks.
     """
     needed = ("hosts", "unit_groups", "long_bytes", "pair_seconds")
     probed = read_probe_table(read_toml(file), file, needed)
@@ -80,7 +80,7 @@ def read_reference(file: Path) -> Reference:
     if probed["long_bytes"] > 1 << 30:
         raise Error(f"{file}: probe.long_bytes must be at most 1 GiB")
     made = [_read_suspect(each, hosts, file) for each in probed.get("suspects", [])]
-    # On a single host, ranks are compared.
+    # On a single host, ranks are compared instead of hosts.
     several = len(hosts) > 1
     known = [s for s in made if several and s.kind in ("host", "link")]
     return Reference(hosts, probed["unit_groups"], probed["long_bytes"], seconds, known)

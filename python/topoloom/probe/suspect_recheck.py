@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures suspects again, together with comparable parts."""
+"""Measures suspected slow hosts and links again, together with comparable parts."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from topoloom.probe.stages.effort import format_pairs
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE
 
-#: Pairs per suspect, and measurements of a link.
+#: Number of pairs per suspect host, and of measurements per link.
 _PAIRS = 4
-#: Limit on the time ratio of a direction that is not slow.
+#: Maximum time ratio of a direction that is not slow.
 _NORMAL_RATIO = 1.03
 
 Partners = Mapping[int, Sequence[int]]
 
 
 class _NearestHosts(Mapping[int, Sequence[int]]):
-    """Other hosts by distance from each host, sorted on demand."""
+    """Other hosts sorted by distance from a host, computed on demand."""
 
     def __init__(self, predicted: HostCosts, hosts: int) -> None:
         self._predicted, self._hosts = predicted, hosts
@@ -65,9 +65,9 @@ class _Recheck:
 
     of: str
     residuals: Residuals
-    #: Measures pairs of hosts sequentially; returns the value of each to compare.
+    #: Measures pairs of hosts sequentially; returns the value of each pair.
     again: Callable[[Sequence[tuple[int, int]]], list[float]]
-    partners: Partners  # by host, the hosts whose pairs with it are comparable
+    partners: Partners  # comparable partners of each host
 
 
 def recheck_suspects(
@@ -75,8 +75,8 @@ def recheck_suspects(
 ) -> list[Suspect]:
     """Find the parts that are slow both in the first measurement and in a second.
 
-    `rates`: residuals of long messages. `partners`: by host, the hosts that it
-    exchanged long messages with.
+    `rates`: residuals of long messages. `partners`: hosts with which each host
+    exchanged long messages.
     """
     if len(found.hosts) < 3 or found.network is None:
         return []
@@ -89,7 +89,7 @@ def recheck_suspects(
         def measured(pairs: Sequence[tuple[int, int]]) -> list[float]:
             ranks = format_pairs([(first[a], first[b]) for a, b in pairs])
             exchanges = job.measure([Order("alone", kind, [size], window, ranks)])
-            # Results are ordered by the initiating ranks, not like the pairs.
+            # Results are ordered by initiating rank, not in the order of `pairs`.
             return [ratio(exchange) for exchange in exchanges]
 
         return measured
@@ -131,7 +131,7 @@ def recheck_suspects(
 def _drop_slow_groups(
     slow: Sequence[Suspect], groups: Sequence[set[int]]
 ) -> list[Suspect]:
-    """Drop hosts of groups that are slow as a whole, whose uplink is slow."""
+    """Drop hosts of groups in which all hosts are slow, because the uplink is slow."""
     hosts = {host for suspect in slow for host in suspect.hosts}
     whole = [group for group in groups if len(group) > 1 and group <= hosts]
     return [s for s in slow if not any(s.hosts[0] in group for group in whole)]
@@ -180,7 +180,7 @@ def _judge(
     like: Sequence[float],
     most: float,
 ) -> Suspect | None:
-    """Return a suspect if all measurements exceed `most`, or all of one direction."""
+    """Return a suspect if all measurements, or all of one direction, exceed `most`."""
     there, back = ways
     usual = float(np.median(like))
     chosen = {BOTH: there + back}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Typical costs of each level, without slow hosts and links."""
+"""Computes typical costs of each level, without slow hosts and links."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def measure_levels(
 ) -> tuple[Pairs, bool]:
     """Measure messages of other pairs if the chosen ones are slow.
 
-    Returns the valid pairs, and whether time sufficed.
+    Returns the pairs that are not slow, and whether time sufficed.
     """
     slow = found.slow_pairs
     _exclude_slow(found)
@@ -79,9 +79,9 @@ def measure_levels(
 
 
 def _exclude_slow(found: Findings) -> None:
-    """Exclude slow parts from the levels of the scan and the links of a tree.
+    """Exclude slow parts from the levels of the scan, and from the links of a tree.
 
-    Links of a graph have the typical time of very many pairs anyway.
+    Links of a graph already have the typical time of very many pairs.
     """
     if found.network is None or found.network.is_graph:
         return
@@ -93,7 +93,7 @@ def _exclude_slow(found: Findings) -> None:
 
 
 def compute_typical_costs(found: Findings) -> SomeCosts:
-    """Compute costs in which slow pairs have the median of comparable pairs."""
+    """Compute costs in which slow pairs have the median cost of comparable pairs."""
     if isinstance(found.costs, PairCosts) or not found.suspects:
         return found.costs
     costs: Costs = found.costs.copy()

@@ -2,8 +2,8 @@
 """Finds nested groups of ranks: hosts by name, other groups by message times.
 
 Groups are those of `topoloom.schedules.find_cost_groups`: C. Karlsson, Optimizing
-Multi-dimensional MPI Communications on Multi-core Architectures, 2012, sec. 4.1. Those
-that are too small for its t-test are split by `splits.find_best_cut`.
+Multi-dimensional MPI Communications on Multi-core Architectures, 2012, sec. 4.1. Groups
+that are too small for this t-test are split by `splits.find_best_cut`.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from topoloom.probe.inference.splits import (
     find_outsider,
 )
 
-#: Probability of splitting ranks that are alike.
+#: Significance level: probability of splitting equal ranks.
 P_VALUE = 0.005
-#: Minimal ratio of message times across groups to those inside. Shared links in rounds
-#: make a smaller difference.
+#: Minimal ratio of message times across groups to times inside. Links shared by
+#: concurrent pairs cause smaller ratios.
 LEVEL_RATIO = 1.05
-#: Minimal number of pairs to estimate deviations beyond their errors.
+#: Minimal number of pairs for estimating deviations beyond the errors of pairs.
 _FEW_PAIRS = 30
 #: For normal values: standard deviation / median deviation, and standard error of the
-#: median / that of the mean.
+#: median / standard error of the mean.
 SIGMA, MEDIAN = 1.4826, 1.2533
-#: Kinds of groups.
+#: Kinds of groups: all ranks, group of hosts, host, part of a host.
 ALL, GROUP, HOST, PART = "all", "group", "host", "part"
 
 Costs = NDArray[np.float64]
@@ -43,7 +43,7 @@ Pair = tuple[int, int]
 
 
 class Times(NamedTuple):
-    """Statistics of seconds of pairs, without outliers, as in `CostGroup`."""
+    """Statistics of the seconds of pairs without outliers, as in `CostGroup`."""
 
     mean: float
     sigma: float
@@ -52,7 +52,7 @@ class Times(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Times inside a group and into it, and the test that both are equal."""
+    """Times inside and into a group, and the t-test of their equality."""
 
     inside: Times
     into: Times
@@ -66,22 +66,23 @@ _UNTESTED = Evidence(_NONE, _NONE, math.nan, 1.0)
 
 @dataclass(frozen=True)
 class RankGroup:
-    """Ranks that are nearer to each other than to others."""
+    """A set of ranks that are nearer to each other than to others."""
 
-    kind: str  # `ALL`, a `GROUP` of hosts, a `HOST`, or a `PART` of one
+    kind: str  # `ALL`, `GROUP` (of hosts), `HOST`, or `PART` (of a host)
     ranks: tuple[int, ...]  # ascending
     groups: tuple[RankGroup, ...] = ()  # its parts
-    #: Evidence for the tested parts; empty if the parts are hosts, or there are none.
+    #: Evidence for the parts that were tested; empty if the parts are hosts, or without
+    #: parts.
     evidence: tuple[Evidence, ...] = ()
 
     def all_groups(self) -> Iterator[RankGroup]:
-        """Yield the group and all groups inside."""
+        """Yield the group and all nested groups."""
         yield self
         for group in self.groups:
             yield from group.all_groups()
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield the pairs of ranks whose smallest group this is, lower rank first."""
+        """Yield the pairs whose smallest common group is this one, lower rank first."""
         parts = [group.ranks for group in self.groups] or [(r,) for r in self.ranks]
         for number, some in enumerate(parts):
             for others in parts[:number]:
@@ -99,7 +100,7 @@ class RankGroup:
 def find_rank_groups(
     hosts: Sequence[Sequence[int]], costs: Costs, errors: Costs
 ) -> RankGroup:
-    """Find all groups.
+    """Find all groups of ranks.
 
     Parameters
     ----------
@@ -146,7 +147,7 @@ def _make_network_group(
 
 
 class Split(NamedTuple):
-    """A group that is distinct from its siblings."""
+    """A group that is distinct from its siblings, with nested splits."""
 
     members: list[int]
     groups: tuple[Split, ...]
@@ -165,7 +166,7 @@ def _find_splits(costs: Costs, errors: Costs) -> tuple[Split, ...]:
 
 
 def _drop_outsiders(splits: Sequence[Split], known: WeightedTimes) -> tuple[Split, ...]:
-    """Remove members that are in a group only because each must be in one."""
+    """Remove members that are not nearer to their group than to other ranks."""
     kept: list[Split] = []
     for number, split in enumerate(splits):
         others = [m for n, s in enumerate(splits) if n != number for m in s.members]
@@ -185,16 +186,16 @@ def _drop_outsiders(splits: Sequence[Split], known: WeightedTimes) -> tuple[Spli
 
 
 def weigh_pairs(costs: Costs, errors: Costs, alike: Costs) -> WeightedTimes:
-    """Weight pairs by their errors, enlarged if similar pairs differ more.
+    """Weight pairs by their errors; enlarge errors if similar pairs differ more.
 
-    `alike`: median of the pairs that are comparable to each.
+    `alike`: for each pair, median of its comparable pairs.
     """
     above = np.triu_indices(len(costs), 1)
     times = np.zeros_like(costs)
     times[above] = np.log(costs[above])
     far = np.abs(times[above] - np.log(alike[above])) / errors[above]
     square = max(1.0, SIGMA * float(np.median(far))) ** 2
-    # A few pairs may belong to undetected groups.
+    # Robust, because a few pairs may belong to undetected groups.
     larger = math.sqrt((len(far) * square + _FEW_PAIRS) / (len(far) + _FEW_PAIRS))
     weights = np.zeros_like(costs)
     weights[above] = 1 / (larger * errors[above]) ** 2
@@ -202,7 +203,7 @@ def weigh_pairs(costs: Costs, errors: Costs, alike: Costs) -> WeightedTimes:
 
 
 def _compute_typical(costs: Costs, splits: Sequence[Split]) -> Costs:
-    """Compute for each pair the median of pairs with the same smallest group."""
+    """Compute for each pair the median over pairs with the same smallest group."""
     found = np.ones_like(costs)
 
     def visit(members: Sequence[int], splits: Sequence[Split]) -> None:
@@ -221,7 +222,7 @@ def _compute_typical(costs: Costs, splits: Sequence[Split]) -> Costs:
 def _complete_splits(
     members: Sequence[int], splits: Sequence[Split], costs: Costs, known: WeightedTimes
 ) -> tuple[Split, ...]:
-    """Split groups further, by the errors of each pair."""
+    """Split small groups further, based on the errors of pairs."""
     p = P_VALUE * len(members) / len(costs)
     things = [split.members for split in splits] or [[member] for member in members]
     cut = _find_cut(things, known, p)
@@ -254,7 +255,7 @@ def _complete_splits(
 def _contradicts(
     cut: Cut, members: Sequence[int], splits: Sequence[Split], known: WeightedTimes
 ) -> bool:
-    """Return whether a cut contradicts the splits: neither refines nor merges them."""
+    """Return whether a cut neither refines nor merges the splits."""
     before = [set(split.members) for split in splits]
     after = [{members[thing] for thing in part} for part in cut.parts]
     if all(a <= b or b <= a or not a & b for a in after for b in before):
@@ -279,7 +280,7 @@ def _find_cut(
 def _compare(
     members: Sequence[int], others: Sequence[int], costs: Costs, known: WeightedTimes
 ) -> Evidence:
-    """Compare the pairs inside a group with those into it."""
+    """Compare the pairs inside a group with the pairs into the group."""
     inside = np.array([(a, b) for n, a in enumerate(members) for b in members[:n]]).T
     into = np.array([(a, b) for a in members for b in others]).T
     times, means, squares = [], [], 0.0
@@ -301,7 +302,7 @@ def _read_test(group: CostGroup) -> Evidence:
 
 
 def _keep_distinct(costs: Costs, groups: Sequence[CostGroup]) -> tuple[Split, ...]:
-    """Keep splits with a ratio above `LEVEL_RATIO`; merge levels of equal distance."""
+    """Drop splits with a ratio below `LEVEL_RATIO`; merge levels of equal distance."""
     if not groups:
         return ()
     splits = [
@@ -317,7 +318,7 @@ def _keep_distinct(costs: Costs, groups: Sequence[CostGroup]) -> tuple[Split, ..
 
 
 def _merge_levels(costs: Costs, splits: Sequence[Split]) -> tuple[Split, ...]:
-    """Merge groups with enclosing ones that are not more distant."""
+    """Merge groups into enclosing groups of the same distance."""
     if not splits:
         return ()
     across = _median_across(costs, [split.members for split in splits])
@@ -346,7 +347,7 @@ def _median_inside(costs: Costs, members: Sequence[int]) -> float:
 def compute_times_between(
     parts: Sequence[Sequence[int]], costs: Costs, errors: Costs
 ) -> tuple[Costs, Costs]:
-    """Compute the median between any two parts and its relative standard error."""
+    """Compute the median between all pairs of parts, and its relative error."""
     count = len(parts)
     if all(len(ranks) == 1 for ranks in parts):
         order = np.ix_(*[[ranks[0] for ranks in parts]] * 2)

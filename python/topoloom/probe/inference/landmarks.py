@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds groups of many hosts from few pairs: all hosts against some landmarks.
+"""Finds groups of many hosts from few pairs: all hosts with some landmarks.
 
 In a machine of nested groups, hosts below a gap in a landmark's times are one group (C.
 Karlsson 2012, sec. 4.1, finds gaps by a t-test of all pairs). Hosts far from all
-landmarks get new ones, until each is in a group. Then the search repeats inside all
-groups at once; small groups measure all pairs.
+landmarks are measured with new landmarks, until each host is in a group. Then all
+groups are searched in the same way, concurrently. In small groups all pairs are
+measured.
 """
 
 from __future__ import annotations
@@ -22,80 +23,80 @@ from topoloom.probe.inference.groups import LEVEL_RATIO
 from topoloom.probe.inference.modes import Values, find_valleys
 
 Hosts = NDArray[np.int64]
-#: Rows of two hosts.
+#: Array of host pairs, shape ``(pairs, 2)``.
 Pairs = NDArray[np.int64]
 
-#: Hosts of a group of which all pairs are measured.
+#: Maximum number of hosts of a group in which all pairs are measured.
 MAX_ALL_PAIRS = 128
-#: Landmarks of the first iteration, doubled in each following one, and their limit.
+#: Number of landmarks in the first iteration, doubled in each iteration, and its limit.
 FIRST_LANDMARKS, _MAX_LANDMARKS = 24, 256
-#: Share of hosts above a gap below which they are slow hosts, not another group.
+#: If a smaller share of hosts is above a gap, these are slow hosts, not another group.
 _SLOW_SHARE = 0.02
-#: Weight of hosts known to be far, in hosts.
+#: Weight of hosts in known other groups, as a number of hosts.
 _FAR_HOSTS = 16
-#: Near hosts that are sampled to confirm that they are near each other.
+#: Number of near hosts sampled to confirm that they are near each other.
 _SAMPLED_HOSTS = 8
-#: Distance from a gap, in errors, within which a host is measured with more landmarks,
-#: and their limit.
+#: Distance from a gap, in standard errors, within which a host is measured with more
+#: landmarks; limit on landmarks of a group.
 _UNSURE_ERRORS, _MAX_SHARED_LANDMARKS = 3.0, 8
-#: Minimal share of common landmarks to merge a host with a group.
+#: Minimal share of common near hosts to merge the groups of two landmarks.
 _MIN_SHARED = 0.5
 
 
 class HostPairProbe(Protocol):
-    """Measures pairs of hosts."""
+    """Interface for measuring pairs of hosts."""
 
     def pairs(self, pairs: Pairs) -> tuple[Values, float]:
         """Return the seconds of each pair, and their typical relative error."""
         ...
 
     def inside(self, sets: Sequence[Hosts]) -> None:
-        """Measure pairs inside each set; all pairs of small sets."""
+        """Measure pairs inside each set of hosts; all pairs of small sets."""
         ...
 
     @property
     def late(self) -> bool:
-        """Whether there is no time for more pairs."""
+        """Whether the time for more pairs has run out."""
         ...
 
 
 @dataclass
 class HostGroup:
-    """Hosts that are nearer to each other than to others."""
+    """A set of hosts that are nearer to each other than to others."""
 
     members: Hosts  # ascending
-    #: Found by landmarks; none if all hosts are alike, or if there are at most
-    #: `MAX_ALL_PAIRS`, whose pairs are all measured.
+    #: Nested groups found by landmarks; empty if all hosts are equal. Also empty for at
+    #: most `MAX_ALL_PAIRS` hosts, because all their pairs are measured.
     groups: list[HostGroup]
-    is_known: bool = True  # whether there were enough landmarks to decide
+    is_known: bool = True  # False if time ended before enough landmarks were measured
 
     def all_parts(self) -> Iterator[HostGroup]:
-        """Yield the group and all groups inside."""
+        """Yield the group and all nested groups."""
         yield self
         for group in self.groups:
             yield from group.all_parts()
 
 
-#: A coroutine that requests times of pairs and returns groups.
+#: A generator that requests the times of pairs and returns groups.
 _Search = Generator[Pairs, tuple[Values, float], list[Hosts]]
 
 
 def find_host_groups(
     hosts: int, measuring: HostPairProbe, few: int = MAX_ALL_PAIRS, seed: int = 1
 ) -> HostGroup:
-    """Find the groups of hosts.
+    """Find nested groups of hosts by landmarks.
 
     Parameters
     ----------
     hosts
         Number of hosts.
     few
-        Limit on hosts of a group whose pairs are all measured.
+        Maximum number of hosts of a group in which all pairs are measured.
 
     Returns
     -------
     Part
-        The part of all hosts; without groups if time for landmarks was too short.
+        The group of all hosts; without nested groups if time was too short.
     """
     rng = np.random.default_rng(seed)
     root = HostGroup(np.arange(hosts), [])
@@ -116,12 +117,12 @@ def find_host_groups(
 def _run_searches(
     searches: Sequence[_Search], measuring: HostPairProbe
 ) -> list[list[Hosts] | None]:
-    """Run searches concurrently, measuring the pairs they request together.
+    """Run searches concurrently; measure their requested pairs in common rounds.
 
     Returns
     -------
     list
-        The groups of each search; None if it did not end.
+        The groups found by each search; None for an unfinished search.
     """
     found: list[list[Hosts] | None] = [None for _ in searches]
     requests: dict[int, Pairs] = {}
@@ -154,7 +155,7 @@ def _run_searches(
 
 
 class _Rows:
-    """Log times between landmarks and all hosts of a set."""
+    """Logarithms of times between landmarks and all hosts of a set."""
 
     def __init__(self, members: Hosts) -> None:
         self.members = members
@@ -164,12 +165,12 @@ class _Rows:
     def between(
         self, landmarks: NDArray[np.int64], others: NDArray[np.int64]
     ) -> Generator[Pairs, tuple[Values, float], None]:
-        """Measure landmarks with other hosts, both by index in the set."""
+        """Measure landmarks with other hosts; both are indices into the set."""
         count, turn = len(others), np.arange(len(others))
         apart = max(1, count // len(landmarks))
         met = others[(turn[:, None] + apart * np.arange(len(landmarks))) % count]
         requests = np.broadcast_to(landmarks, met.shape)
-        # Each pair of landmarks is measured once.
+        # Measure each pair of landmarks only once.
         is_landmark = np.isin(met, landmarks)
         once = ~is_landmark | (met > requests) | ~np.isin(requests, others)
         pairs = np.stack(
@@ -189,9 +190,9 @@ class _Rows:
             self.of[landmark] = np.where(np.isnan(values), known, values)
 
     def margins(self, landmarks: Sequence[int], gap: float) -> tuple[Values, Values]:
-        """Return mean distances of hosts from a gap, and the number of landmarks used.
+        """Return the mean log distance of hosts from a gap, and the landmark counts.
 
-        Landmarks have distance -inf; unmeasured hosts NaN.
+        Landmarks have distance -inf, and unmeasured hosts NaN.
         """
         rows = np.stack([self.of[landmark] for landmark in landmarks])
         count = (~np.isnan(rows)).sum(axis=0)
@@ -202,7 +203,7 @@ class _Rows:
 
 @dataclass
 class _LandmarkGroup:
-    """Landmarks of one group, and the log time at which the group ends."""
+    """Landmarks of a group, and the maximal log time inside the group."""
 
     landmarks: list[int]
     gap: float
@@ -211,7 +212,7 @@ class _LandmarkGroup:
 def _search_groups(
     members: Hosts, rng: np.random.Generator
 ) -> Generator[Pairs, tuple[Values, float], list[Hosts]]:
-    """Find the groups of a set; none if all hosts are alike."""
+    """Find the groups of a set of hosts; [] if all hosts are equal."""
     rows = _Rows(members)
     left = np.ones(len(members), dtype=bool)
     balls: list[_LandmarkGroup] = []
@@ -230,7 +231,7 @@ def _search_groups(
             yield from _decide_near_gap(rows, ball, left, rng)
             margin, _ = rows.margins(ball.landmarks, ball.gap)
             near = left & (margin < 0)
-            if not near.any():  # earlier groups have them all, as on a torus
+            if not near.any():  # all near hosts are in earlier groups, as in a torus
                 continue
             groups.append(np.flatnonzero(near))
             left &= ~near
@@ -248,10 +249,10 @@ def _search_groups(
 def _find_landmark_groups(
     rows: _Rows, seeds: Sequence[int], left: NDArray[np.bool_], known: Sequence[int]
 ) -> list[_LandmarkGroup]:
-    """Find the groups of landmarks from their times.
+    """Find the group of each landmark from its times.
 
-    `left`: hosts that are in no group yet. `known`: landmarks of earlier groups, which
-    are far from all remaining hosts.
+    `left`: hosts without a group. `known`: landmarks of earlier groups, which are far
+    from all remaining hosts.
     """
     found: list[tuple[int, float, NDArray[np.bool_]]] = []
     for seed in seeds:
@@ -279,7 +280,7 @@ def _find_landmark_groups(
 
 
 def _find_gap(rows: _Rows, values: Values, far: Values) -> float | None:
-    """Find the end of a landmark's group: the last gap before far hosts."""
+    """Find the limit of a landmark's group: the last gap before far hosts."""
     if not len(far):
         gaps = find_valleys(values, rows.error)
         gaps = [gap for gap in gaps if np.mean(values > gap) >= _SLOW_SHARE]
@@ -296,7 +297,7 @@ def _confirm_groups(
     left: NDArray[np.bool_],
     rng: np.random.Generator,
 ) -> Generator[Pairs, tuple[Values, float], list[_LandmarkGroup]]:
-    """Keep groups whose sampled hosts are also near each other."""
+    """Select groups whose sampled hosts are also near each other."""
     if not balls:
         return []
     sampled: list[NDArray[np.int64]] = []
@@ -335,9 +336,9 @@ def _decide_near_gap(
 def _find_slow_hosts(
     rows: _Rows, balls: Sequence[_LandmarkGroup], left: NDArray[np.int64]
 ) -> Iterator[tuple[int, int]]:
-    """Yield slow hosts and the group to which they nevertheless belong.
+    """Yield slow hosts, and the group that contains each.
 
-    Their messages to the group are longer by the same factor as those to other groups.
+    Messages of a slow host take longer by the same factor for all groups.
     """
     if len(balls) < 2 or not len(left):
         return

@@ -31,7 +31,7 @@ from topoloom.probe.inference.pair_costs import Numbers, PairCosts, SomeCosts
 
 #: Minimal number of ranks for a meaningful test.
 _MIN_TESTED = 4
-#: Limit on hosts for a search of links without switches.
+#: Maximum number of hosts for a search for links without switches.
 _MAX_HOSTS = 1024
 
 
@@ -41,12 +41,12 @@ def find_large_groups(
     errors: PairCosts,
     parts: HostGroup | None,
 ) -> RankGroup:
-    """Find all groups.
+    """Find all groups of many ranks.
 
     Parameters
     ----------
     hosts
-        The ranks of each host; first ranks were measured with those of other hosts.
+        The ranks of each host; only first ranks were measured with other hosts' ranks.
     costs
         Seconds of a message between ranks.
     errors
@@ -107,7 +107,7 @@ def _split_small_group(
     costs: PairCosts,
     errors: PairCosts,
 ) -> RankGroup:
-    """Split hosts if all their pairs were measured."""
+    """Split a small group of hosts if all its pairs were measured."""
     own = np.ix_(first[members], first[members])
     local = RankGroup(ALL, tuple(range(len(members))))
     if len(members) >= _MIN_TESTED and costs.is_complete(first[members]):
@@ -131,9 +131,9 @@ def _split_small_group(
 def _evidence(
     part: HostGroup, first: Numbers, costs: PairCosts
 ) -> tuple[Evidence, ...]:
-    """Compare the measured pairs inside each group with those into it.
+    """Compare the measured pairs inside each group with the pairs into the group.
 
-    Uses Student's t with pooled variance, which is normal for this many pairs.
+    The test is Student's t with pooled variance; t is normal for this many pairs.
     """
     group = np.full(costs.shape[0], -1)
     for number, below in enumerate(part.groups):
@@ -172,7 +172,7 @@ def _compare(inside: Times, into: Times) -> Evidence:
 
 
 class HostTimes:
-    """Seconds between hosts by their groups, indexed like a matrix."""
+    """Seconds between hosts, derived from their groups; indexed like a matrix."""
 
     def __init__(self, costs: PairCosts, first: Numbers) -> None:
         self._costs, self._first = costs, first
@@ -180,7 +180,7 @@ class HostTimes:
     def __getitem__(
         self, at: int | tuple[int, int] | tuple[Numbers, Numbers]
     ) -> NDArray[np.float64]:
-        """Return the times of a host with all, of two hosts, or of pairs."""
+        """Return the times of a host with all hosts, of two hosts, or of pairs."""
         a, b = at if isinstance(at, tuple) else (at, np.arange(len(self._first)))
         return self._costs.get_typical(self._first[a], self._first[b])
 
@@ -192,7 +192,7 @@ def infer_network(
     costs: SomeCosts,
     errors: PairCosts | None = None,
 ) -> Network:
-    """Infer the network between hosts.
+    """Infer the network between many hosts.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def infer_network(
     host_of
         The host of each rank.
     errors
-        Relative, of the costs of many hosts; without them, no neighbors are found.
+        Relative errors of the costs of many hosts; if None, no neighbors are searched.
     """
     if not isinstance(costs, PairCosts):
         return find_network(root, host_of, compute_host_costs(hosts, costs))
@@ -217,9 +217,9 @@ def infer_network(
 def _large_network(
     root: RankGroup, host_of: Sequence[int], costs: PairCosts
 ) -> Network:
-    """Make the tree of switches above groups of hosts.
+    """Build the tree of switches above groups of hosts.
 
-    `costs`: with typical costs for unmeasured pairs.
+    `costs` contains typical costs for unmeasured pairs.
     """
     middle = {}
     for group in root.all_groups():

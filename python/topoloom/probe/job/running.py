@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the measuring job, which executes orders and answers continuously."""
+"""Runs the measurement job, which executes orders and writes answers continuously."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from topoloom.support.child_processes import (
 )
 from topoloom.support.files import shared_directory
 
-#: Seconds without an answer after which a job is abandoned.
+#: Timeout in seconds: a job without an answer for this time is abandoned.
 ANSWER_TIMEOUT = 300.0
 _POLL = 0.005
 _FIELDS = 5
 
 
 class JobEnded(Error):
-    """The job has ended or does not answer; its samples so far are kept."""
+    """Raised if the job has ended or does not answer; its samples are preserved."""
 
 
 class ProbeJob:
-    """A running measuring job.
+    """A running measurement job.
 
     Attributes
     ----------
     samples
-        All samples so far.
+        All samples measured so far.
     """
 
     def __init__(
@@ -49,17 +49,17 @@ class ProbeJob:
         earlier: ProbeSamples | None = None,
     ) -> None:
         self._folder, self._child, self._launcher = folder, child, launcher
-        self._read = 0  # bytes of the answers
+        self._read = 0  # bytes of answers that were read
         self._asked = self._done = 0
-        self._numbers: list[int] = []  # of the written orders
+        self._numbers: list[int] = []  # numbers of the written orders
         self.samples = ProbeSamples(self._places())
         self._earlier = {} if earlier is None else self._known(earlier)
         self._repeated: set[object] = (
             set()
-        )  # keys of orders that were not measured again
+        )  # keys of earlier orders that were not repeated
 
     def measure(self, orders: Sequence[Order]) -> Exchanges:
-        """Execute orders; return their exchanges, which are also kept.
+        """Execute orders; return their exchanges, which are also added to `samples`.
 
         Raises `JobEnded` if the job ends early, or does not answer for `ANSWER_TIMEOUT`
         seconds.
@@ -87,19 +87,19 @@ class ProbeJob:
         try:
             with orders.open("a") as file:
                 file.write(lines)
-        except OSError as error:  # on a full disk, the error has no file name
+        except OSError as error:  # if the disk is full, the error has no file name
             error.filename = error.filename or str(orders)
             raise
 
     def copy_earlier(self) -> None:
-        """Copy earlier exchanges that this job was not asked for."""
+        """Copy earlier exchanges whose orders this job did not repeat."""
         for key, (order, known) in self._earlier.items():
             if key not in self._repeated:
                 self.samples.orders.append(order)
                 self.samples.exchanges.repeat(known, len(self.samples.orders) - 1)
 
     def _known(self, earlier: ProbeSamples) -> dict[object, tuple[Order, Exchanges]]:
-        """Return earlier exchanges by their orders."""
+        """Group earlier exchanges by order key."""
         if earlier.places != self.samples.places:
             raise Error(
                 "the earlier samples are of other ranks or hosts; measure anew, "
@@ -148,11 +148,11 @@ class ProbeJob:
             time.sleep(_POLL)
 
     def _read_answers(self) -> bool:
-        """Read complete new blocks; return whether there were any."""
+        """Read new complete blocks of answers; always returns True."""
         file = self._folder / "results"
         if not file.exists():
             return True
-        with file.open("rb") as stream:  # reopen, so that network file systems refresh
+        with file.open("rb") as stream:  # reopen to refresh network file systems
             stream.seek(self._read)
             data = stream.read()
         while len(data) >= 24:
@@ -185,7 +185,7 @@ class ProbeJob:
 
 
 def _make_order_key(order: Order) -> object:
-    """Make a key of an order that ignores the round trips per sample of a scan."""
+    """Build a key of an order, without the round trips per sample of a scan."""
     window = 0 if order.how == "circle" else order.window
     return order.how, order.kind, tuple(order.sizes), window, order.rest
 
@@ -196,7 +196,7 @@ def start_probe_job(
     mpicc: str | None = None,
     earlier: ProbeSamples | None = None,
 ) -> Iterator[ProbeJob]:
-    """Start a job, which ends with the context.
+    """Start a measurement job, which ends with the context.
 
     Raises `topoloom.Error` if the launcher or its compiler is missing. Raises
     `JobEnded` if the job does not start.
@@ -206,9 +206,9 @@ def start_probe_job(
     launcher
         Command that starts the ranks, without a program.
     mpicc
-        Compiler of its MPI; by default the one next to the launcher.
+        Compiler wrapper of the same MPI; by default the one next to the launcher.
     earlier
-        Samples that need not be measured again.
+        Samples that are reused instead of measured again.
     """
     words = list(launcher)
     if not words:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes tests from dumps of NCCL's and RCCL's Inspector, with times of communicators.
+"""Builds tests from dumps of the NCCL or RCCL Inspector with operation times.
 
-Late ranks keep others waiting, so the shortest time over the ranks of an operation
-counts. Communicators are compared with others of the same operation, ranks, hosts,
-bytes and distances.
+Ranks wait for late ranks, so the shortest time over the ranks of an operation is used.
+Communicators are compared with communicators of the same operation, ranks, hosts, bytes
+and distances.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from topoloom.support.units import counted
 
 #: Minimal number of comparable communicators.
 _MIN_COMPARABLE = 3
-#: Operations of a kind per test of their communicator, and limit on tests, since
-#: repeated slowness is no chance.
+#: Operations of a kind per test of their communicator, and maximum number of tests.
+#: Several tests are used because repeated slowness is not random.
 _OPERATIONS_PER_TEST, _MAX_TESTS = 3, 3
-#: Limit on remarks about missing data.
+#: Maximum number of remarks about missing data.
 _MAX_REMARKS = 3
 
 
@@ -44,7 +44,7 @@ class _Operation(NamedTuple):
 
 
 class _Key(NamedTuple):
-    """The key of equal operations; `message` has source and target."""
+    """Key of repeated operations; `message` contains source and target."""
 
     communicator: str
     message: tuple[int, int] | None
@@ -53,7 +53,8 @@ class _Key(NamedTuple):
     clock: str  # source of the times
 
 
-#: Ends of ranks, with None for unknown GPUs; None if a rank left no line.
+#: Ends of ranks; None for an unknown GPU. None instead of all ends if a rank has no
+#: line.
 _Ends = Sequence[int | None] | None
 
 
@@ -62,8 +63,8 @@ def read_dump_tests(
 ) -> tuple[list[Test], list[str]]:
     """Read dumps; return tests, and remarks about unusable data.
 
-    Raises `topoloom.Error` if no line has a time, or the machine lacks a host;
-    `IncompleteTraceError`, unless `partial`, if lines or ranks are missing.
+    Raises `topoloom.Error` if no line has a time, or a host is not in the machine.
+    Raises `IncompleteTraceError`, unless `partial`, if lines or ranks are missing.
     """
     lines, sizes, missing = read_inspector_lines(files, partial)
     rank_ends, doubts = find_rank_ends(lines, parts)
@@ -114,7 +115,7 @@ def read_dump_tests(
 def _compare_operations(
     done: Sequence[tuple[_Operation, list[float]]], doubts: list[str]
 ) -> list[Test]:
-    """Compare comparable operations; `done` has their times."""
+    """Build tests from comparable operations and their times `done`."""
     alike: dict[tuple[object, ...], list[tuple[_Operation, list[float]]]] = defaultdict(
         list
     )
@@ -151,7 +152,7 @@ def _make_key(line: InspectorLine) -> _Key:
 
 
 def _find_ends(key: _Key, rank_ends: Mapping[int, int | None], size: int) -> _Ends:
-    """Return the ends that exchanged messages; None if a rank left no line."""
+    """Return the ends that exchanged messages; None if a rank has no line."""
     places = key.message or range(size)
     if any(place not in rank_ends for place in places):
         return None
@@ -173,8 +174,8 @@ def _describe_operation(key: _Key, ends: Sequence[int], parts: Parts) -> _Operat
 def _list_exchanges(word: str, ends: Sequence[int], parts: Parts) -> tuple[Pair, ...]:
     """List the pairs of ends that exchange messages.
 
-    Hosts exchange in a ring by rank, or all with all; NICs with those of equal index,
-    and GPUs of a host with the next ones.
+    Hosts exchange in a ring by rank, or all with all. NICs exchange with NICs of equal
+    index, and GPUs of a host with the next GPU.
     """
     by_host: dict[int, list[int]] = defaultdict(list)
     for end in ends:

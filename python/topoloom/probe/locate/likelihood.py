@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Estimates how likely each part is bad, from the relative times of tests.
+"""Estimates the probability that parts are bad from relative times of tests.
 
-The relative time of a test is that of its slowest part: the factor of a bad part times
-its load, or 1. Log times are normal around it, but for a few outliers. Bad parts are
-added one at a time and refitted, as long as the likelihood grows enough.
+The expected relative time of a test is the time of its slowest part: the factor of a
+bad part times its load, or 1. Log times are normally distributed, except for a few
+outliers. Bad parts are added one at a time and refitted, while the likelihood increases
+sufficiently.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from numpy.typing import NDArray
 
 from topoloom.probe.locate.parts import Coverage, Values
 
-#: Minimal factor worth reporting, and log step of the factors that are tried.
+#: Minimal slowdown factor to report, and step of candidate factors in log units.
 _MIN_FACTOR, _STEP = 1.25, 0.07
-#: Finer steps to each side of the best factor.
+#: Number of finer steps on each side of the best factor.
 _FINE_STEPS = 6
 #: Minimal deviation of log times of tests.
 _MIN_SIGMA = 0.02
-#: Limits on the log likelihood that a test contributes for and against a bad part;
-#: higher against, since nothing is fast by chance.
+#: Limits on the log likelihood that a test contributes for and against a bad part. The
+#: limit against is higher, because no test is fast by chance.
 _MAX_FOR, _MAX_AGAINST = 6.0, 12.0
-#: Prior number of bad parts, and limit.
+#: Expected number of bad parts in the prior, and maximum number.
 _PRIOR_COUNT, _MAX_BAD = 0.5, 16
-#: Limit on the prior probability, so that one slow test does not decide.
+#: Maximum prior probability, so that one slow test does not decide.
 _MAX_PRIOR = 5e-4
-#: Factor at which a test would detect a bad part, and thus judges it.
+#: Slowdown factor that a test must be able to detect to count as a test of a part.
 _JUDGED_RATIO = 3.0
 _PASSES = 4
 #: For normal values: standard deviation / median deviation.
@@ -39,7 +40,7 @@ _SIGMA = 1.4826
 
 @dataclass(frozen=True)
 class BadClass:
-    """A class with a bad part: its number and slowdown factor."""
+    """A class that contains a bad part: number and slowdown factor."""
 
     number: int
     factor: float
@@ -47,17 +48,17 @@ class BadClass:
 
 @dataclass(frozen=True)
 class Beliefs:
-    """The conclusions from tests."""
+    """Probabilities of bad parts, inferred from tests."""
 
-    bad: list[BadClass]  # classes that explain slow tests, the most certain first
-    chances: Values  # probability that a class is bad
-    open: NDArray[np.bool_]  # whether no test has judged a class
+    bad: list[BadClass]  # bad classes that explain slow tests, the most certain first
+    chances: Values  # probability of each class to be bad
+    open: NDArray[np.bool_]  # for each class, whether no test covers it sufficiently
 
 
 def estimate_beliefs(tests: Coverage, ratios: Sequence[float], classes: int) -> Beliefs:
-    """Estimate how likely each class of parts is bad.
+    """Estimate the probability that each class of parts is bad.
 
-    `ratios`: time of each test relative to the typical one. `classes`: number of
+    `ratios`: time of each test relative to the typical time. `classes`: number of
     classes.
     """
     return _Estimator(tests, np.log(np.asarray(ratios, dtype=float)), classes).beliefs()
@@ -67,7 +68,8 @@ class _Estimator:
     def __init__(self, tests: Coverage, values: Values, classes: int) -> None:
         self._tests, self._values, self._classes = tests, values, classes
         self._rows = tests.rows
-        # Bad parts make no test fast, so tests below the typical time show the noise.
+        # Bad parts make no test fast, so noise is estimated from tests below the
+        # typical time.
         below = np.abs(values[values < 0])
         sigma = _SIGMA * float(np.median(below)) if len(below) else 0.0
         self._sigma = max(_MIN_SIGMA, sigma)
@@ -77,7 +79,7 @@ class _Estimator:
         self._prior = math.log(prior / (1 - prior))
 
     def beliefs(self) -> Beliefs:
-        """Fit bad classes, and estimate the probability of all others."""
+        """Fit the bad classes, and estimate the probabilities of all classes."""
         bad: dict[int, float] = {}
         for _ in range(_MAX_BAD):
             number, factor, worth = self._best(bad)
@@ -92,7 +94,7 @@ class _Estimator:
         return Beliefs(found, chances, judged >= 0)
 
     def _best(self, bad: dict[int, float]) -> tuple[int, float, float]:
-        """Find the class that explains most in addition, its factor and its gain."""
+        """Find the additional bad class with the highest gain, its factor and gain."""
         gains, factors = self._gains(bad)
         gains[list(bad)] = -np.inf
         best = int(np.argmax(gains))
@@ -102,9 +104,9 @@ class _Estimator:
     def _finer(
         self, bad: dict[int, float], number: int, factor: float
     ) -> tuple[float, float]:
-        """Refine a factor; return it with its gain.
+        """Refine the factor of a class; return the factor and its gain.
 
-        Residuals of a coarse factor would look like another bad part.
+        Otherwise, residuals of a coarse factor would indicate another bad part.
         """
         entries = self._tests.classes == number
         rows, loads = self._rows[entries], self._tests.loads[entries]
@@ -130,7 +132,7 @@ class _Estimator:
         return bad
 
     def _chances(self, bad: dict[int, float]) -> Values:
-        """Compute the probability of each class, replacing a bad one or in addition."""
+        """Compute the probability that each class is bad, or replaces a bad class."""
         gains, _ = self._gains(bad)
         odds = gains + self._prior
         odds[list(bad)] = -np.inf
@@ -148,7 +150,7 @@ class _Estimator:
     def _gains(
         self, bad: dict[int, float], tried: Sequence[float] = ()
     ) -> tuple[Values, Values]:
-        """Compute the gain and the factor of each class in addition to bad ones."""
+        """Compute the gain and factor of each class as an additional bad class."""
         usual = self._expected(bad)
         tests = self._tests
         values = self._values[self._rows]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The parts of a machine that can be bad, and the parts that a test covers."""
+"""Parts of a machine that can be bad, and the parts that tests cover."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from topoloom._core import Error, Machine
 from topoloom.machines.link_names import default_vertex_names, format_link, vertex_names
 from topoloom.nodes.hosts import hosts_in_order
 
-#: Minimal load, relative to the busiest part, at which a part slows a message down.
+#: Minimal load, relative to the busiest part, at which a bad part slows a message.
 _MIN_LOAD = 0.1
-#: Limit on pairs for using all as tests; random and near partners per host beyond.
+#: Maximum number of pairs for using all pairs as tests; otherwise, number of random and
+#: near partners per host.
 _ALL_PAIRS, _PARTNERS, _NEAR = 96 * 95 // 2, 40, 3
-#: The two ends in a link's name.
+#: Matches the two ends in a link's name.
 _ENDS = re.compile(r"(.+?)(?: -> | to )(.+)")
 _GPU = re.compile(r"GPU ([0-9]+)")
 _LEAF = re.compile(r"unit [0-9]+ rail ([0-9]+)")
 
-#: Two indices into `Parts.ends`.
+#: A pair of indices of ends; see `Parts`.
 Pair = tuple[int, int]
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -33,42 +34,43 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Coverage:
-    """The classes of parts that each test covers, in compressed rows."""
+    """Classes of parts that each test covers, in compressed sparse rows."""
 
-    starts: Numbers  # begin of each row, and the end of the last
+    starts: Numbers  # begin of each row, and end of the last row
     classes: Numbers  # classes that test t covers, from `starts[t]` to `starts[t + 1]`
-    loads: Values  # load of each relative to the busiest part of the test, in (0, 1]
+    loads: Values  # loads relative to the test's busiest part, in (0, 1]
 
     @property
     def rows(self) -> Numbers:
-        """Test of each entry."""
+        """Test number of each entry."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
 
 class Parts:
     """Hosts, cables and switches of a machine, and pairs that test them.
 
-    Parts that no test distinguishes, such as a host and its only cable, are one class.
-    Ends of tests are hosts and, on rails, then the GPUs of all hosts.
+    Parts that no test distinguishes, such as a host and its only cable, form a class.
+    Ends of tests are numbered: first all hosts, then in a rail network the GPUs of all
+    hosts.
 
     Parameters
     ----------
     machine
-        With the wiring of hosts.
+        Machine with the wiring of the hosts.
     nodes
-        A node of each testable host; on rails, any of the host's nodes.
+        A node of each testable host; in a rail network, any node of the host.
     names
         Host names by node.
     switches
-        Names of all switches, if any.
+        Names of all switches, if known.
     by_gpu
-        Whether pairs of GPUs with equal index are tests. GPUs, the network sides of
-        hosts, and rails then are parts as well.
+        Whether pairs of GPUs with equal index are tests. If so, GPUs, the network sides
+        of hosts, and rails are also parts.
 
     Raises
     ------
     topoloom.Error
-        If there are fewer than three hosts, or two of them are on one node.
+        If there are fewer than three hosts, or two hosts are on the same node.
     """
 
     def __init__(
@@ -116,7 +118,7 @@ class Parts:
         self.tests = self._rows(self._by_pairs)
 
     def refine_classes(self, tests: Iterable[Sequence[Pair]]) -> Parts:
-        """Return a copy whose classes these tests distinguish as well."""
+        """Return a copy whose classes are refined by additional tests."""
         parts = copy(self)
         parts._classify([*self._by_pairs, *map(self._covered, tests)])
         return parts
@@ -145,7 +147,7 @@ class Parts:
         return len(self.nodes) + host * self.gpus + place
 
     def list_busy_ends(self, end: int) -> list[int]:
-        """Return the ends that are busy while `end` is."""
+        """List the ends that are busy while `end` is busy."""
         host = self.host_of(end)
         if end != host:
             return [host, end]
@@ -154,7 +156,7 @@ class Parts:
         return [host, *(self.gpu(host, place) for place in range(self.gpus))]
 
     def kind(self, a: int, b: int) -> tuple[bool, bool]:
-        """Return whether whole hosts are measured, and whether only by NVLink."""
+        """Return whether a pair measures whole hosts, and whether it uses only NVLink."""
         route = self.machine.route(self._first_node(a), self._first_node(b))
         inside = bool(self.rail_of) and not self._leaves(route)
         return a == self.host_of(a) and b == self.host_of(b), inside
@@ -164,7 +166,7 @@ class Parts:
         return self.machine.hops(self._first_node(a), self._first_node(b))
 
     def describe_class(self, number: int) -> list[str]:
-        """Name the parts of a class, without rails that use only one switch."""
+        """List the names of the parts of a class, without rails of a single switch."""
         parts = self.classes[number]
         switches = len(self.nodes) + self._cables
         rails = {self.rail_of.get(part - switches) for part in parts}
@@ -199,7 +201,7 @@ class Parts:
 
     @cached_property
     def distances(self) -> Numbers:
-        """Hops between the ends of each pair; fewer if only NVLink is between."""
+        """Hops between the ends of each pair; negative if the pair uses only NVLink."""
         found = [
             self.distance(*pair) - self.machine.vertex_count * self.kind(*pair)[1]
             for pair in self.pairs
@@ -227,7 +229,7 @@ class Parts:
         return ends & self.rail_of.keys()
 
     def _covered(self, pairs: Sequence[Pair]) -> dict[int, float]:
-        """Return each part's load relative to the busiest one of a pair's route."""
+        """Compute the load of each part relative to the busiest part of a route."""
         found: dict[int, float] = {}
         hosts = len(self.nodes)
         switches = hosts + self._cables
@@ -251,7 +253,7 @@ class Parts:
             ends = {self.host_of(a), self.host_of(b)}
             loads |= dict.fromkeys(ends, 1.0)
             if self.by_gpu:
-                own = set()  # GPUs and NVLink switches are parts
+                own = set()  # no endpoints: GPUs and NVLink switches are parts
                 leaves = passed & self.rail_of.keys()
                 if leaves:
                     loads |= {self._network_sides + host: 1.0 for host in ends}
@@ -263,7 +265,7 @@ class Parts:
         return found
 
     def _routes(self, a: int, b: int) -> Iterator[list[tuple[int, float]]]:
-        """Yield routes between two ends; for whole hosts, those of all GPU pairs."""
+        """Yield the routes between two ends; for whole hosts, between all GPU pairs."""
         whole = a == self.host_of(a) and b == self.host_of(b)
         first, second = self._first_node(a), self._first_node(b)
         for gpu in range(self.gpus if whole else 1):
@@ -310,22 +312,22 @@ class Parts:
         return f"cable {ends}"
 
     def _gpu(self, node: int) -> str:
-        """Name a GPU by its host."""
+        """Name a GPU after its host."""
         host, place = divmod(node, self.gpus)
         try:
             return f"{self.hosts[self.nodes.index(host * self.gpus)]} GPU {place}"
-        except ValueError:  # not one of the hosts that are measured
+        except ValueError:  # host is not measured
             return f"GPU {node}"
 
     def _vertex(self, vertex: int) -> str:
-        """Name a GPU, or a switch as in the names of its links."""
+        """Name a GPU or a switch; switches have their names in link names."""
         if self.by_gpu and vertex < self.machine.node_count:
             return self._gpu(vertex)
         for link in np.flatnonzero((self._ends == vertex).any(axis=1)).tolist():
             if ends := _ENDS.fullmatch(self.machine.link_name(link)):
                 name = ends[1] if self._ends[link][0] == vertex else ends[2]
                 return f"switch {self._names.get(name, name)}"
-        words = default_vertex_names(self.machine)  # links of trees name only one end
+        words = default_vertex_names(self.machine)  # tree links name one end
         word = words[vertex] if vertex < len(words) else str(vertex)
         return f"switch {self._names.get(word, f'of {word}')}"
 
@@ -343,7 +345,7 @@ class Parts:
 
 
 def _draw_pairs(hosts: int, times: int, rng: np.random.Generator) -> list[Pair]:
-    """List pairs of hosts, fewer if each yields several tests."""
+    """List pairs of hosts; fewer pairs if each pair yields several tests."""
     if hosts * (hosts - 1) // 2 * times <= _ALL_PAIRS:
         return [(a, b) for a in range(hosts) for b in range(a + 1, hosts)]
     partners = max(_PARTNERS // times, 2 * _NEAR)
@@ -360,7 +362,7 @@ def _draw_pairs(hosts: int, times: int, rng: np.random.Generator) -> list[Pair]:
 def _group_classes(
     covered: Sequence[Mapping[int, float]], parts: int
 ) -> tuple[Numbers, list[list[int]]]:
-    """Group parts that the same tests cover; -1 for parts without tests."""
+    """Group parts that are covered by the same tests; -1 for parts without tests."""
     marks = np.random.default_rng(1).integers(1, 1 << 62, len(covered)).tolist()
     signs: dict[int, int] = {}
     for mark, row in zip(marks, covered, strict=True):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses the pairs of hosts or GPUs that give most information in the next round.
+"""Chooses the most informative pairs of hosts or GPUs for the next round.
 
-The worth of a pair is the entropy of its outcome, highest if slow and fast are equally
-likely. Pairs of a round share neither an end nor a full link.
+The worth of a pair is the entropy of its outcome, which is highest if slow and fast are
+equally likely. Pairs of a round share no end and no full link.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from numpy.typing import NDArray
 from topoloom.probe.locate.likelihood import Beliefs
 from topoloom.probe.locate.parts import Pair, Parts, Values
 
-#: Remaining worth of a class that a pair of the round covers.
+#: Factor on the worth of a class that a pair of the round already covers.
 _REPEAT_WORTH = 0.02
-#: Minimal share of its worth that a pair must keep given earlier pairs.
+#: Minimal share of a pair's worth that must remain after earlier pairs of the round.
 _MIN_WORTH_SHARE = 0.5
-#: Capacity of a cable in messages of a pair, with tolerance for rounding.
+#: Capacity of a cable in concurrent messages, with tolerance for rounding.
 _MAX_CABLE_LOAD = 1 + 1e-9
-#: Pairs per host that are considered in one pass.
+#: Number of pairs per host that are considered in one pass.
 _PASSES_PER_HOST = 8
-#: Probabilities from which on a class is a suspect, and certain.
+#: Minimal probability of a suspect class, and of a certain one.
 SUSPECT, SURE = 0.01, 0.98
-#: Minimal load, relative to its maximum, at which a pair tests a class. Classes that
-#: never reach it cannot be judged by pairs.
+#: Minimal load, relative to the class's maximum, at which a pair tests a class. Classes
+#: that never reach this load cannot be tested by pairs.
 _MIN_VISIBLE_LOAD = 0.5
-#: Minimal pairs of each distance in a round without suspects.
+#: Minimal number of pairs of each distance in a round without suspects.
 _CONTROLS = 3
 
 
 def compute_uncertainty(parts: Parts, beliefs: Beliefs) -> Values:
-    """Compute the probability of each class; 0 if it needs no more tests."""
+    """Compute the probability of each class; 0 for classes that need no more tests."""
     tests = parts.tests
     visible, busiest = _find_visible(parts)
     chances: Values = beliefs.chances.copy()
     is_open = (beliefs.open & (busiest >= _MIN_VISIBLE_LOAD)) | (chances > SUSPECT)
     sure = _find_sure(beliefs)
     chances[~is_open | sure] = 0.0
-    # Classes that only tests of a bad part cover cannot be judged.
+    # A class cannot be tested if all its tests cover a bad part.
     of_bad = _has_any(parts, sure[tests.classes] & visible)
     seen = visible & ~of_bad[tests.rows]
     chances[np.bincount(tests.classes, seen, len(chances)) == 0] = 0.0
@@ -48,7 +48,7 @@ def compute_uncertainty(parts: Parts, beliefs: Beliefs) -> Values:
 
 
 def choose_next_round(parts: Parts, beliefs: Beliefs, controls: bool) -> list[Pair]:
-    """Choose pairs of ends; none if pairs give no more information."""
+    """Choose the next pairs of ends; [] if more pairs give no information."""
     worth = compute_uncertainty(parts, beliefs)
     if not worth.any():
         return []
@@ -62,7 +62,7 @@ def choose_next_round(parts: Parts, beliefs: Beliefs, controls: bool) -> list[Pa
     least = 0.5 * float(worth[worth > 0].min())
     chosen: list[Pair] = []
     while True:
-        # Suspects mostly exclude each other, so probabilities add up.
+        # Suspects are mostly mutually exclusive, so probabilities are added.
         of_entries = worth[tests.classes] * visible
         sums = np.bincount(tests.rows, of_entries, len(parts.pairs))
         scores = _compute_entropy(np.minimum(sums, 1.0))
@@ -87,9 +87,9 @@ def choose_next_round(parts: Parts, beliefs: Beliefs, controls: bool) -> list[Pa
 def _choose_controls(
     parts: Parts, chosen: Sequence[Pair], unsure: Values, taken: _RoundUsage
 ) -> list[Pair]:
-    """Choose pairs that are probably not slow, at the distances of suspects.
+    """Choose pairs that are probably normal, at the distances of suspects.
 
-    Otherwise all pairs at a distance may be slow, and thus seem typical.
+    Otherwise all pairs at a distance could be slow and seem typical.
     """
     rows = [parts.row_of[pair] for pair in chosen]
     controls: list[Pair] = []
@@ -107,7 +107,7 @@ def _choose_controls(
 
 
 def _find_visible(parts: Parts) -> tuple[NDArray[np.bool_], Values]:
-    """Find the entries of tests that test their class, and the maximal loads."""
+    """Find the entries with sufficient load for testing, and the maximal loads."""
     tests = parts.tests
     busiest = np.zeros(len(parts.classes))
     np.maximum.at(busiest, tests.classes, tests.loads)
@@ -121,7 +121,7 @@ def _find_sure(beliefs: Beliefs) -> NDArray[np.bool_]:
 
 
 def _has_any(parts: Parts, entries: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which tests have one of the entries."""
+    """Return a mask of the tests with at least one of the entries."""
     counts: NDArray[np.bool_] = (
         np.bincount(parts.tests.rows, entries, len(parts.pairs)) > 0
     )
@@ -136,7 +136,7 @@ def _compute_entropy(chances: Values) -> Values:
 
 
 class _RoundUsage:
-    """The ends and links that pairs of a round use."""
+    """The ends and links that the pairs of a round use."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -147,7 +147,7 @@ class _RoundUsage:
         self._limited = np.array(cables)[parts.tests.classes]
 
     def free(self) -> NDArray[np.bool_]:
-        """Return the pairs that fit into the round."""
+        """List the pairs that can be added to the round."""
         tests = self._parts.tests
         full = self._limited & (
             self._used[tests.classes] + tests.loads > _MAX_CABLE_LOAD
@@ -157,7 +157,7 @@ class _RoundUsage:
         return room
 
     def take(self, test: int) -> bool:
-        """Try to add a pair; return whether there was room."""
+        """Add a pair if its ends and links are free; return whether it was added."""
         pair = list(self._parts.pairs[test])
         tests = self._parts.tests
         entries = slice(*tests.starts[test : test + 2])
