@@ -125,7 +125,7 @@ def check_hosts(
     """
     check_ranks(job.samples)
     crowded = find_crowded_hosts(job.samples)
-    names = _list_units(job, reference)
+    names = _list_leaders(job, reference)
     units = list(names) if len(reference.hosts) == 1 else reference.hosts
     known = {name: n for n, name in enumerate(units)}
     unknown = [name for name in names if name not in known]
@@ -137,10 +137,10 @@ def check_hosts(
     if len(leader) < 2:
         for name, what in crowded.items():
             raise Error(
-                f"{name} has {what}, which wait for each other: that says nothing of "
-                "the host; start at most as many ranks as CPUs"
+                f"{name} has {what}, which wait for each other, so times are "
+                "meaningless; start at most as many ranks as CPUs"
             )
-        raise Error("fewer than two hosts of the job are in the file; probe them anew")
+        raise Error("fewer than two hosts of the job are in the file; probe again")
     pairs = _choose_pairs(sorted(leader), reference.groups)
     slow: list[SlowHost] = []
     usual: dict[str, float] = {}
@@ -190,18 +190,20 @@ def _find_bad_parts(
     usual = max(1.0, float(np.median(list(ratios.values()))))
     number = {host: n for n, host in enumerate(hosts)}
 
-    def tests(found: Mapping[Pair, float]) -> list[Test]:
+    def make_tests(found: Mapping[Pair, float]) -> list[Test]:
         return [
             Test([(number[a], number[b])], ratio / usual)
             for (a, b), ratio in found.items()
         ]
 
     def measure(pairs: list[Pair]) -> list[Test]:
-        return tests(
+        return make_tests(
             _measure_in_time(again, [(hosts[a], hosts[b]) for a, b in pairs], clock, 1)
         )
 
-    found, _ = locate_by_rounds(parts, measure, tests(ratios), lambda: clock.left() > 0)
+    found, _ = locate_by_rounds(
+        parts, measure, make_tests(ratios), lambda: clock.left() > 0
+    )
     return found.bad
 
 
@@ -243,7 +245,7 @@ def _find_slow_hosts(
         left = {pair: r for pair, r in left.items() if pair not in mine}
 
 
-def _list_units(job: ProbeJob, reference: Reference) -> dict[str, int]:
+def _list_leaders(job: ProbeJob, reference: Reference) -> dict[str, int]:
     """Map host names to first ranks, or on a single host rank names to ranks."""
     if len(reference.hosts) == 1:
         return {f"rank {rank}": rank for rank in range(job.samples.ranks)}

@@ -49,15 +49,15 @@ def _is_slow(found: Findings, host: RankGroup) -> bool:
 def _pair_inside_host(host: RankGroup) -> list[ConcurrentPairs]:
     parts = [part.ranks for part in host.groups if len(part.ranks) >= 4]
     if not parts:
-        return [ConcurrentPairs("inside a host", _pair_up(host.ranks))]
-    patterns = [ConcurrentPairs("inside a part of a host", _pair_up(parts[0]))]
+        return [ConcurrentPairs("inside a host", _pair_adjacent(host.ranks))]
+    patterns = [ConcurrentPairs("inside a part of a host", _pair_adjacent(parts[0]))]
     if len(parts) > 1:
         across = list(zip(parts[0], parts[1], strict=False))
         patterns.append(ConcurrentPairs("between two parts of a host", across))
     return patterns
 
 
-def _pair_up(ranks: Sequence[int]) -> list[tuple[int, int]]:
+def _pair_adjacent(ranks: Sequence[int]) -> list[tuple[int, int]]:
     return list(zip(ranks[::2], ranks[1::2], strict=False))
 
 
@@ -67,11 +67,11 @@ def _find_nearest_hosts(
     first = hosts[0]
     slow = found.slow_pairs
 
-    def far(host: RankGroup) -> tuple[bool, float]:
+    def measure_distance(host: RankGroup) -> tuple[bool, float]:
         ends = first.ranks[0], host.ranks[0]
         return slow.contains(*ends), found.costs[ends]
 
-    return first, min(hosts[1:], key=far)
+    return first, min(hosts[1:], key=measure_distance)
 
 
 def _pair_groups(found: Findings, group: RankGroup) -> list[ConcurrentPairs]:
@@ -85,13 +85,13 @@ def _pair_groups(found: Findings, group: RankGroup) -> list[ConcurrentPairs]:
     parts = group.groups
     rings = []
     for n in range(len(parts) if len(parts) > 2 else 1):
-        others = _spread_over_groups(parts[(n + 1) % len(parts)], is_usual)
+        others = _list_ranks_round_robin(parts[(n + 1) % len(parts)], is_usual)
         ends = np.array(others)
 
         def is_free(rank: int, ends: NDArray[np.intp] = ends) -> bool:
-            return not slow.find_among(np.full_like(ends, rank), ends).any()
+            return not slow.select_slow(np.full_like(ends, rank), ends).any()
 
-        own = _spread_over_groups(parts[n], is_free)
+        own = _list_ranks_round_robin(parts[n], is_free)
         rings.append(list(zip(own, others, strict=False)))
     common = min(min(map(len, rings)), *(len(part.groups) for part in parts))
     rings.sort(key=lambda pairs: -len(pairs))
@@ -100,7 +100,7 @@ def _pair_groups(found: Findings, group: RankGroup) -> list[ConcurrentPairs]:
     ]
 
 
-def _spread_over_groups(
+def _list_ranks_round_robin(
     group: RankGroup, is_wanted: Callable[[int], bool]
 ) -> list[int]:
     """Return one rank per host, round-robin over subgroups.
@@ -124,7 +124,7 @@ def _select_ranks(group: RankGroup, is_wanted: Callable[[int], bool]) -> list[in
     ]
 
 
-def conclude_concurrent_pairs(
+def fit_concurrent_pairs(
     found: Findings, patterns: Sequence[ConcurrentPairs], begin: int
 ) -> None:
     """Fit a bandwidth curve for each pattern, and compare groups of hosts."""
@@ -183,13 +183,13 @@ def _compare_uplinks(
             if count == each.common:
                 back = 2 * found.costs[run[0].first, run[0].second]
                 seconds[min(ends), max(ends)] = usual - back
-        if _are_alike(group.groups):
+        if _are_comparable(group.groups):
             found.suspects += find_slow_uplinks(group.groups, found.host_of, seconds)
 
 
-def _are_alike(groups: Sequence[RankGroup]) -> bool:
+def _are_comparable(groups: Sequence[RankGroup]) -> bool:
     """Return whether groups are comparable: hosts only, or equal shapes."""
     if all(part.kind == HOST for group in groups for part in group.groups):
         return True
     sizes = {len(group.groups) for group in groups}
-    return len(sizes) == 1 and _are_alike([p for g in groups for p in g.groups])
+    return len(sizes) == 1 and _are_comparable([p for g in groups for p in g.groups])

@@ -27,7 +27,7 @@ class DescribedRoutes:
         self.machine, described = load_described(claimed)
         number = {host: node for node, host in enumerate(described.hosts)}
         if missing := [host for host in hosts if host not in number]:
-            raise Error(f"{claimed} does not name the host {missing[0]}")
+            raise Error(f"{claimed} does not contain the host {missing[0]}")
         self.nodes = [number[host] for host in hosts]
 
     def links(self, a: int, b: int) -> dict[int, int]:
@@ -54,7 +54,7 @@ class _OpenRound:
         self._busy = 0  # bit mask of ranks in the round
         self._used: dict[int, int] = {}
 
-    def take(self, pair: Pair, links: dict[int, int]) -> bool:
+    def try_add(self, pair: Pair, links: dict[int, int]) -> bool:
         """Add a pair if its ranks and links are free; return whether it was added."""
         ranks = 1 << pair[0] | 1 << pair[1]
         if self._busy & ranks:
@@ -85,12 +85,12 @@ def make_disjoint_rounds(
         if hosts not in known:
             known[hosts] = routes.links(*hosts) if hosts[0] != hosts[1] else {}
         links = known[hosts]
-        if any(each.take(pair, links) for each in opened):
+        if any(each.try_add(pair, links) for each in opened):
             continue
         if len(opened) == _MAX_OPEN_ROUNDS:
             yield opened.pop(0).pairs
         opened.append(_OpenRound())
-        opened[-1].take(pair, links)
+        opened[-1].try_add(pair, links)
     yield from (each.pairs for each in opened)
 
 

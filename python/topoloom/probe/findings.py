@@ -73,14 +73,14 @@ class Findings:
             "sample_count": self.samples.count,
             "long_bytes": self.long_bytes,
             "groups": _nest_groups(self.root.document()),
-            "evidence": _make_evidence(self.root.all_groups()),
+            "evidence": _make_evidence_document(self.root.all_groups()),
             "models": [self._level_document(level) for level in self.levels],
-            "hops": self._by_hops(),
+            "hops": self._summarize_by_hops(),
             "channels": [
                 {"pattern": name, **curve.document()}
                 for name, curve in self.curves.items()
             ],
-            **self._for_checks(),
+            **self._make_check_reference(),
             "shared_links": [link.document(self.hosts) for link in self.shared],
             "pairs_met": self.pairs_met,
             "suspects": [s.document(self.hosts) for s in self.suspects],
@@ -89,7 +89,7 @@ class Findings:
             "claims": self.claims,
         }
 
-    def _by_hops(self) -> list[dict[str, Any]]:
+    def _summarize_by_hops(self) -> list[dict[str, Any]]:
         """Summarize times between linked hosts by hops."""
         if self.network is None or not self.network.is_graph:
             return []
@@ -111,7 +111,7 @@ class Findings:
             for count in np.unique(apart).tolist()
         ]
 
-    def _for_checks(self) -> dict[str, Any]:
+    def _make_check_reference(self) -> dict[str, Any]:
         """Build the reference for checks: times inside and across groups.
 
         On a single host, ranks are compared instead of hosts.
@@ -131,10 +131,10 @@ class Findings:
         seconds: dict[str, tuple[list[float], list[float]]] = {}
         of_units = np.array([number.get(unit, -1) for unit in unit_of])
         units_of = np.array(unit_of)
-        for kind, found in self._references().items():
+        for kind, found in self._find_reference_exchanges().items():
             first, second, medians = found.first, found.second, found.medians
             apart = units_of[first] != units_of[second]
-            usual = apart & ~self.slow_pairs.find_among(first, second)
+            usual = apart & ~self.slow_pairs.select_slow(first, second)
             apart = usual if usual.any() else apart
             near = of_units[first] == of_units[second]
             if apart.any():
@@ -152,7 +152,7 @@ class Findings:
             },
         }
 
-    def _references(self) -> dict[str, Exchanges]:
+    def _find_reference_exchanges(self) -> dict[str, Exchanges]:
         """Return the exchanges that a later check repeats, by kind."""
         alone = self.samples.select("alone", "burst")
         windows = np.array([order.window for order in self.samples.orders], np.int64)
@@ -179,27 +179,27 @@ def _nest_groups(groups: list[object]) -> list[object]:
     return groups if any(isinstance(group, list) for group in groups) else []
 
 
-def _make_evidence(groups: Any) -> list[dict[str, Any]]:
+def _make_evidence_document(groups: Any) -> list[dict[str, Any]]:
     return [
         {
             "ranks": list(part.ranks),
-            "inside": _make_sample(found.inside),
-            "into": _make_sample(found.into),
+            "inside": _make_sample_document(found.inside),
+            "into": _make_sample_document(found.into),
             "t": found.t,
             "p": found.p,
         }
         for group in groups
-        for part, found in _list_tested(group)
+        for part, found in _list_tested_parts(group)
     ]
 
 
-def _list_tested(group: RankGroup) -> Sequence[tuple[RankGroup, Evidence]]:
+def _list_tested_parts(group: RankGroup) -> Sequence[tuple[RankGroup, Evidence]]:
     """List the parts of a group with a test result, which have pairs inside."""
     tested = zip(group.groups, group.evidence, strict=False)
     return [(part, found) for part, found in tested if found.inside.n]
 
 
-def _make_sample(sample: Any) -> dict[str, Any]:
+def _make_sample_document(sample: Any) -> dict[str, Any]:
     return {
         "mean_s": sample.mean,
         "sigma_s": sample.sigma if sample.n > 1 else 0.0,

@@ -28,7 +28,7 @@ def check_ranks(samples: ProbeSamples) -> None:
     libraries.
     """
     if samples.ranks < 2:
-        raise Error("one rank has nobody to measure with; start two or more")
+        raise Error("a single rank has no partner; start two or more ranks")
     libraries = {place.library for place in samples.places}
     if len(libraries) > 1:
         by_library = {place.library: place.host for place in samples.places}

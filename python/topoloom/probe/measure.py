@@ -10,7 +10,7 @@ import numpy as np
 
 from topoloom.probe.concurrent_pairs import (
     choose_concurrent_pairs,
-    conclude_concurrent_pairs,
+    fit_concurrent_pairs,
 )
 from topoloom.probe.described_routes import (
     DescribedRoutes,
@@ -97,7 +97,7 @@ def measure_machine(
             raise
         found = found or infer_findings(samples, doubts)
         found.ended = _describe_end(error)
-    _conclude(found)
+    _fit_costs_and_noise(found)
     return found
 
 
@@ -146,7 +146,9 @@ def _measure_more(
     fit_costs(found)
     found.long_bytes = _choose_long_bytes(found)
     typical = [pair for of_level in pairs.values() for pair in of_level]
-    rates, partners, all_hosts = _measure_long(job, found, typical, effort, clock)
+    rates, partners, all_hosts = _measure_long_messages(
+        job, found, typical, effort, clock
+    )
     if not all_hosts:
         found.doubts.append(late.format("long messages of all hosts"))
     found.suspects += recheck_suspects(job, found, rates, partners)
@@ -166,10 +168,10 @@ def _measure_more(
         job, patterns, found.long_bytes, clock, watch("pairs at once")
     ):
         found.doubts.append(late.format("all numbers of pairs at once"))
-    conclude_concurrent_pairs(found, patterns, begin)
+    fit_concurrent_pairs(found, patterns, begin)
 
 
-def _measure_long(
+def _measure_long_messages(
     job: ProbeJob,
     found: Findings,
     typical: Sequence[tuple[int, int]],
@@ -210,7 +212,7 @@ def _choose_long_bytes(found: Findings) -> int:
     return max((choose_long_size(line[0], line[1]) for line in last), default=1 << 18)
 
 
-def _conclude(found: Findings) -> None:
+def _fit_costs_and_noise(found: Findings) -> None:
     fit_costs(found)
     quanta = [
         e for e in found.samples.select("noise", "noise") if e.seconds[0] > _QUANTUM

@@ -42,22 +42,27 @@ class Reference:
         probe. Low bandwidth also slows short messages; high latency also slows bursts
         and their replies.
         """
-        short, long = self._usual("echo", a, b), self._usual("burst", a, b)
-        later = self._longer(LATENCY, a, b) * short
+        short, long = (
+            self._get_typical_seconds("echo", a, b),
+            self._get_typical_seconds("burst", a, b),
+        )
+        later = self._get_slowdown(LATENCY, a, b) * short
         of_bytes = subtract_latency(long, short)
         per_byte = of_bytes / (WINDOW * self.long_bytes)
-        there, back = (self._longer(BANDWIDTH, *ends) for ends in ((a, b), (b, a)))
+        there, back = (
+            self._get_slowdown(BANDWIDTH, *ends) for ends in ((a, b), (b, a))
+        )
         if kind == "echo":
             return short + max(later, (there + back) / 2 * per_byte * SCAN_SIZE)
         return long + max(there * of_bytes, 2 * later)
 
-    def _usual(self, kind: str, a: int, b: int) -> float:
+    def _get_typical_seconds(self, kind: str, a: int, b: int) -> float:
         is_near = any(a in group and b in group for group in self.groups)
         known = self.seconds[kind]
         first, second = ("near", "far") if is_near else ("far", "near")
         return known[first] if first in known else known[second]
 
-    def _longer(self, of: str, a: int, b: int) -> float:
+    def _get_slowdown(self, of: str, a: int, b: int) -> float:
         """Return the slowdown factor of two hosts or their link in that probe."""
         slow = (s.factor - 1 for s in self.suspects if s.of == of and s.slows(a, b))
         return max(slow, default=0.0)
@@ -74,9 +79,7 @@ def read_reference(file: Path) -> Reference:
     hosts, seconds = probed["hosts"], probed["pair_seconds"]
     for kind in ("echo", "burst"):
         if not seconds.get(kind):
-            raise Error(
-                f"{file}: the probe has not measured what a check compares with"
-            )
+            raise Error(f"{file}: the probe lacks the measurements that a check needs")
     if probed["long_bytes"] > 1 << 30:
         raise Error(f"{file}: probe.long_bytes must be at most 1 GiB")
     made = [_read_suspect(each, hosts, file) for each in probed.get("suspects", [])]

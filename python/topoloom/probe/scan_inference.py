@@ -68,7 +68,7 @@ def infer_findings(
     if len(hosts) > 1 and _is_known(found.costs):
         found.network = infer_network(found.root, hosts, host_of, found.costs, errors)
         if found.network.is_graph:
-            _ungroup_hosts(found)
+            _remove_host_groups(found)
         elif errors is not None and isinstance(found.costs, PairCosts):
             found.doubts += describe_unexplained(hosts, host_of, found.costs, errors)
     return found
@@ -98,7 +98,7 @@ def _infer_all(
     )
 
 
-def _ungroup_hosts(found: Findings) -> None:
+def _remove_host_groups(found: Findings) -> None:
     """Remove groups of hosts, because distances are determined by links."""
     assert found.network is not None
     hosts = [group for group in found.root.all_groups() if group.kind == HOST]

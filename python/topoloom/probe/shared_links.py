@@ -100,10 +100,10 @@ def _add_switches(found: Findings) -> None:
         ranks[host].append(rank)
     root = _insert_switches(found, found.root, hosts)
     network = infer_network(root, ranks, found.host_of, compute_typical_costs(found))
-    found.network = replace(network, links=_keep_latency(network, found.root))
+    found.network = replace(network, links=_move_latency(network, found.root))
 
 
-def _keep_latency(network: Network, before: RankGroup) -> list[SwitchLink]:
+def _move_latency(network: Network, before: RankGroup) -> list[SwitchLink]:
     """Move the latency of a new switch's uplink to the links of its hosts."""
     assert network.root is not None
     known = {group.ranks for group in before.all_groups()}
@@ -180,24 +180,24 @@ class _Confirmations:
             if set(others) <= set().union(*known):
                 continue
             crossing = list(zip(group, others, strict=False))[:_MAX_CROSSING]
-            if len(crossing) < 2 or not self._spend():
+            if len(crossing) < 2 or not self._use_recheck():
                 continue
-            if self._keep(group, crossing):
+            if self._confirm_link(group, crossing):
                 known.append(set(group))
 
     def check_pairs(self, met: Meetings) -> None:
         """Measure two pairs concurrently if both were slow in the same round."""
         candidates = met.find_slowed_pairs(self.links)
         for both in find_conflicts(candidates, _MAX_RECHECKS):
-            if not self._spend():
+            if not self._use_recheck():
                 return
-            self._keep((), both)
+            self._confirm_link((), both)
 
-    def _spend(self) -> bool:
+    def _use_recheck(self) -> bool:
         self._left -= 1
         return self._left >= 0 and self._clock.left() > 0
 
-    def _keep(self, hosts: tuple[int, ...], pairs: Sequence[Pair]) -> bool:
+    def _confirm_link(self, hosts: tuple[int, ...], pairs: Sequence[Pair]) -> bool:
         """Measure pairs concurrently and alone; record a link if all are slowed."""
         once = self._measure(pairs)
         for pair in pairs:
@@ -206,12 +206,12 @@ class _Confirmations:
         factors = [once[pair] / self._alone[pair] for pair in pairs]
         if min(factors) < SLOWED_RATIO:
             return False
-        rate = sum(self._rate(once[pair] - self._alone[pair]) for pair in pairs)
+        rate = sum(self._compute_rate(once[pair] - self._alone[pair]) for pair in pairs)
         factor = float(np.median(factors))
         self.links.append(SharedLink(tuple(sorted(hosts)), tuple(pairs), factor, rate))
         return True
 
-    def _rate(self, longer: float) -> float:
+    def _compute_rate(self, longer: float) -> float:
         """Compute the bytes/s of a pair from its additional seconds."""
         return 1 / (longer / (self._size * WINDOW) + 1 / self._bandwidth)
 

@@ -83,28 +83,28 @@ def recheck_suspects(
     first = [found.host_of.index(host) for host in range(len(found.hosts))]
     predicted = found.network.predicted
 
-    def again(
+    def make_measurement(
         kind: str, size: int, window: int, ratio: Callable[[Exchange], float]
     ) -> Callable[[Sequence[tuple[int, int]]], list[float]]:
-        def measured(pairs: Sequence[tuple[int, int]]) -> list[float]:
+        def measure_pairs(pairs: Sequence[tuple[int, int]]) -> list[float]:
             ranks = format_pairs([(first[a], first[b]) for a, b in pairs])
             exchanges = job.measure([Order("alone", kind, [size], window, ranks)])
             # Results are ordered by initiating rank, not in the order of `pairs`.
             return [ratio(exchange) for exchange in exchanges]
 
-        return measured
+        return measure_pairs
 
     host_of = found.host_of
 
-    def beside_predicted(e: Exchange) -> float:
+    def compute_latency_ratio(e: Exchange) -> float:
         return e.median / float(predicted[host_of[e.first], host_of[e.second]])
 
-    def of_bytes(e: Exchange) -> float:
+    def compute_burst_transfer(e: Exchange) -> float:
         return compute_transfer_seconds(e, host_of, predicted)
 
     latencies = compute_latency_residuals(found.root, host_of, found.costs, predicted)
-    short = again("echo", SIZE, 1, beside_predicted)
-    long = again("burst", found.long_bytes, WINDOW, of_bytes)
+    short = make_measurement("echo", SIZE, 1, compute_latency_ratio)
+    long = make_measurement("burst", found.long_bytes, WINDOW, compute_burst_transfer)
     nearest = _NearestHosts(predicted, len(found.hosts))
     groups = [
         {host_of[rank] for rank in group.ranks}
@@ -152,7 +152,7 @@ def _recheck_host(look: _Recheck, host: int, seeming: set[int]) -> Suspect | Non
     back = look.again([(o, host) for o in others])
     like = look.again(control[:: max(1, len(control) // (2 * _PAIRS))])
     most = float(np.median(like))
-    return _judge("host", (host,), look.of, (there, back), like, most)
+    return _confirm_suspect("host", (host,), look.of, (there, back), like, most)
 
 
 def _recheck_link(
@@ -169,10 +169,10 @@ def _recheck_link(
     there = look.again([pair] * (_PAIRS // 2))
     back = look.again([pair[::-1]] * (_PAIRS // 2))
     like = look.again(control[:: max(1, len(control) // (2 * _PAIRS))])
-    return _judge("link", pair, look.of, (there, back), like, max(like))
+    return _confirm_suspect("link", pair, look.of, (there, back), like, max(like))
 
 
-def _judge(
+def _confirm_suspect(
     kind: str,
     hosts: tuple[int, ...],
     of: str,

@@ -34,7 +34,7 @@ from topoloom.probe.stages.scan import (
     MAX_RANKS,
     PAIRS_PER_ORDER,
     SIZE,
-    compute_trips,
+    compute_round_trips_per_sample,
 )
 from topoloom.support.units import counted
 
@@ -61,7 +61,10 @@ class Timing:
     def pair(self, error: float) -> float:
         """Estimate the seconds to measure a pair to a standard error of its median."""
         return (
-            count_messages(self.samples(error), compute_trips(self.short)) * self.short
+            count_messages(
+                self.samples(error), compute_round_trips_per_sample(self.short)
+            )
+            * self.short
         )
 
     def samples(self, error: float) -> int:
@@ -136,29 +139,31 @@ def _estimate_scan(
     ranks, hosts = sum(sizes), len(sizes)
     usual = timing.pair(compute_scan_error(effort))
 
-    def step(name: str, rounds: int, pairs: int, each: float = usual) -> StageEstimate:
+    def make_step(
+        name: str, rounds: int, pairs: int, each: float = usual
+    ) -> StageEstimate:
         orders = math.ceil(pairs / PAIRS_PER_ORDER)
         return StageEstimate(name, rounds, pairs, rounds * each + orders * timing.order)
 
     if ranks <= MAX_RANKS:
-        return [step("all pairs", ranks - 1, ranks * (ranks - 1) // 2)]
+        return [make_step("all pairs", ranks - 1, ranks * (ranks - 1) // 2)]
     steps = []
     if max(sizes) > 1:
         inside = sum(size * (size - 1) // 2 for size in sizes)
-        steps.append(step("pairs inside hosts", max(sizes) - 1, inside))
+        steps.append(make_step("pairs inside hosts", max(sizes) - 1, inside))
     if 1 < hosts <= MAX_HOSTS:
-        steps.append(step("pairs of hosts", hosts - 1, hosts * (hosts - 1) // 2))
+        steps.append(make_step("pairs of hosts", hosts - 1, hosts * (hosts - 1) // 2))
     elif hosts > MAX_HOSTS:
         exact = timing.pair(LANDMARK_ERROR)
         steps += [
-            step("pairs of hosts", HOST_ROUNDS, HOST_ROUNDS * hosts // 2),
-            step(
+            make_step("pairs of hosts", HOST_ROUNDS, HOST_ROUNDS * hosts // 2),
+            make_step(
                 "landmarks",
                 round(_TURNS * hosts),
                 estimate_landmark_pairs(hosts),
                 exact,
             ),
-            step(
+            make_step(
                 "pairs inside groups",
                 MAX_ALL_PAIRS - 1,
                 (MAX_ALL_PAIRS - 1) * hosts // 2,
@@ -175,14 +180,16 @@ def _estimate_rest(
     units = hosts if hosts > 1 else sizes[0]
     samples = effort.least + _OF_SIZES
 
-    def burst(size: int, window: int) -> float:
+    def estimate_burst(size: int, window: int) -> float:
         return 2 * timing.short + window * size / timing.rate
 
     of_sizes = sum(
-        burst(size, 2) + burst(size, choose_window(size)) + 4 * timing.short
+        estimate_burst(size, 2)
+        + estimate_burst(size, choose_window(size))
+        + 4 * timing.short
         for size in effort.sizes
     )
-    one = burst(LONG, WINDOW)
+    one = estimate_burst(LONG, WINDOW)
     rounds = max(effort.rounds, effort.long_pairs // units)
     # Approximate number of rounds after which any two pairs have met.
     met = min(effort.meetings, units**3 // 2) if units > 3 else 0

@@ -39,7 +39,7 @@ def _choose_pairs(
 ) -> list[tuple[int, int]]:
     network, slow = found.network, found.slow_pairs
     if network is None or not network.is_graph or level.groups[0].kind != ALL:
-        return choose_typical_pairs(level, found.costs, effort.pairs, slow.find_among)
+        return choose_typical_pairs(level, found.costs, effort.pairs, slow.select_slow)
     first = list_first_ranks(found)
     links = [
         (a, b) for a, b in network.neighbors if not slow.contains(first[a], first[b])
@@ -103,7 +103,7 @@ def compute_typical_costs(found: Findings) -> SomeCosts:
         if not len(pairs):
             continue
         a, b = pairs.T
-        odd = slow.find_among(a, b)
+        odd = slow.select_slow(a, b)
         if odd.any() and not odd.all():
             a, b, middle = a[odd], b[odd], np.median(seconds[~odd])
             costs[a, b] = costs[b, a] = middle
@@ -114,24 +114,24 @@ def fit_costs(found: Findings) -> None:
     """Fit the message costs of each level without slow pairs."""
     alone = found.samples.exchanges.of_orders(found.of_sizes)
     for level in found.levels:
-        inside = _select_level(found, level)
-        own = [e for e in alone if inside(e)]
+        is_in_level = _make_level_filter(found, level)
+        own = [e for e in alone if is_in_level(e)]
         usual = [e for e in own if not found.slow_pairs.contains(e.first, e.second)]
         costs = fit_level_costs(usual) or fit_level_costs(own)
         if costs is not None:
             found.level_costs[level.name] = costs
 
 
-def _select_level(found: Findings, level: Level) -> Callable[[Exchange], bool]:
+def _make_level_filter(found: Findings, level: Level) -> Callable[[Exchange], bool]:
     chosen = {id(group) for group in level.groups}
 
-    def inside(exchange: Exchange) -> bool:
+    def is_in_level(exchange: Exchange) -> bool:
         return (
             id(_find_smallest_group(found.root, exchange.first, exchange.second))
             in chosen
         )
 
-    return inside
+    return is_in_level
 
 
 def _find_smallest_group(root: RankGroup, a: int, b: int) -> RankGroup:

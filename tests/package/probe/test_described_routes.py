@@ -62,5 +62,5 @@ def test_links_take_as_many_pairs_as_their_bandwidth_allows(tmp_path: Path) -> N
 
 def test_hosts_must_have_names(tmp_path: Path) -> None:
     claimed(tmp_path, "torus:2x2", ["a", "b", "c", "d"])
-    with pytest.raises(Error, match="does not name the host x"):
+    with pytest.raises(Error, match="does not contain the host x"):
         DescribedRoutes(tmp_path / "claimed.toml", ["a", "x"])

@@ -63,7 +63,10 @@ def compute_medians(samples: Sequence[Values]) -> tuple[Values, Values]:
 def estimate_deviations(counts: NDArray[np.int64], apart: Values) -> Values:
     """Estimate standard deviations of few samples from median deviations."""
     small = np.array(
-        [_correct_small(count) for count in range(int(counts.max(initial=0)) + 1)]
+        [
+            _get_deviation_factor(count)
+            for count in range(int(counts.max(initial=0)) + 1)
+        ]
     )
     found: Values = SIGMA * small[counts] * apart
     return found
@@ -100,7 +103,7 @@ def estimate_median_errors(
     return errors
 
 
-def _correct_small(count: int) -> float:
+def _get_deviation_factor(count: int) -> float:
     return (
         _SMALL_SAMPLE_FACTORS[count]
         if count < len(_SMALL_SAMPLE_FACTORS)

@@ -123,15 +123,17 @@ def _make_host_group(ranks: list[int], costs: Costs, errors: Costs) -> RankGroup
     own = np.ix_(ranks, ranks)
     found = _find_splits(costs[own], errors[own])
 
-    def part(kind: str, members: Sequence[int], groups: Sequence[Split]) -> RankGroup:
+    def make_part(
+        kind: str, members: Sequence[int], groups: Sequence[Split]
+    ) -> RankGroup:
         return RankGroup(
             kind,
             tuple(ranks[m] for m in members),
-            tuple(part(PART, g.members, g.groups) for g in groups),
+            tuple(make_part(PART, g.members, g.groups) for g in groups),
             tuple(g.test for g in groups),
         )
 
-    return part(HOST, range(len(ranks)), found)
+    return make_part(HOST, range(len(ranks)), found)
 
 
 def _make_network_group(
@@ -162,16 +164,18 @@ def _find_splits(costs: Costs, errors: Costs) -> tuple[Split, ...]:
     np.fill_diagonal(whole, 0)
     found = _keep_distinct(whole, find_cost_groups(whole, significance=P_VALUE).groups)
     known = weigh_pairs(whole, errors, _compute_typical(whole, found))
-    return _drop_outsiders(_complete_splits(range(count), found, whole, known), known)
+    return _remove_outsiders(_complete_splits(range(count), found, whole, known), known)
 
 
-def _drop_outsiders(splits: Sequence[Split], known: WeightedTimes) -> tuple[Split, ...]:
+def _remove_outsiders(
+    splits: Sequence[Split], known: WeightedTimes
+) -> tuple[Split, ...]:
     """Remove members that are not nearer to their group than to other ranks."""
     kept: list[Split] = []
     for number, split in enumerate(splits):
         others = [m for n, s in enumerate(splits) if n != number for m in s.members]
         if split.groups:
-            inside = _drop_outsiders(split.groups, known)
+            inside = _remove_outsiders(split.groups, known)
             kept.append(split._replace(groups=inside))
             continue
         members, apart = list(split.members), list[int]()
@@ -206,16 +210,16 @@ def _compute_typical(costs: Costs, splits: Sequence[Split]) -> Costs:
     """Compute for each pair the median over pairs with the same smallest group."""
     found = np.ones_like(costs)
 
-    def visit(members: Sequence[int], splits: Sequence[Split]) -> None:
+    def fill_medians(members: Sequence[int], splits: Sequence[Split]) -> None:
         parts = [split.members for split in splits]
         middle = (
             _median_across(costs, parts) if parts else _median_inside(costs, members)
         )
         found[np.ix_(members, members)] = middle
         for split in splits:
-            visit(split.members, split.groups)
+            fill_medians(split.members, split.groups)
 
-    visit(range(len(costs)), splits)
+    fill_medians(range(len(costs)), splits)
     return found
 
 
@@ -248,7 +252,7 @@ def _complete_splits(
         if len(groups) == 1:
             groups = groups[0].groups
         others = [member for member in members if member not in set(inside)]
-        new.append(Split(inside, groups, _compare(inside, others, costs, known)))
+        new.append(Split(inside, groups, _compare_times(inside, others, costs, known)))
     return _complete_splits(members, new, costs, known)
 
 
@@ -277,7 +281,7 @@ def _find_cut(
     return find_best_cut(among, of, math.log(LEVEL_RATIO), p)
 
 
-def _compare(
+def _compare_times(
     members: Sequence[int], others: Sequence[int], costs: Costs, known: WeightedTimes
 ) -> Evidence:
     """Compare the pairs inside a group with the pairs into the group."""
@@ -295,10 +299,12 @@ def _compare(
 
 
 def _read_test(group: CostGroup) -> Evidence:
-    def times(of: Any) -> Times:
+    def read_statistics(of: Any) -> Times:
         return Times(of.mean, of.sigma, of.n, of.outliers)
 
-    return Evidence(times(group.inside), times(group.into), group.t, group.p)
+    return Evidence(
+        read_statistics(group.inside), read_statistics(group.into), group.t, group.p
+    )
 
 
 def _keep_distinct(costs: Costs, groups: Sequence[CostGroup]) -> tuple[Split, ...]:

@@ -128,7 +128,7 @@ def _run_searches(
     requests: dict[int, Pairs] = {}
     answers: dict[int, tuple[Values, float]] = {}
 
-    def advance(number: int) -> None:
+    def advance_search(number: int) -> None:
         try:
             answer = answers.pop(number, None)
             search = searches[number]
@@ -137,7 +137,7 @@ def _run_searches(
             found[number] = end.value
 
     for number in range(len(searches)):
-        advance(number)
+        advance_search(number)
     while requests and not measuring.late:
         pairs = np.concatenate(list(requests.values()))
         turns = np.concatenate([np.linspace(0, 1, len(p)) for p in requests.values()])
@@ -150,11 +150,11 @@ def _run_searches(
         numbers = list(requests)
         requests.clear()
         for number in numbers:
-            advance(number)
+            advance_search(number)
     return found
 
 
-class _Rows:
+class _LandmarkTimes:
     """Logarithms of times between landmarks and all hosts of a set."""
 
     def __init__(self, members: Hosts) -> None:
@@ -162,7 +162,7 @@ class _Rows:
         self.of: dict[int, Values] = {}
         self.error = 0.0
 
-    def between(
+    def measure_between(
         self, landmarks: NDArray[np.int64], others: NDArray[np.int64]
     ) -> Generator[Pairs, tuple[Values, float], None]:
         """Measure landmarks with other hosts; both are indices into the set."""
@@ -189,7 +189,9 @@ class _Rows:
             known = self.of.get(landmark, values)
             self.of[landmark] = np.where(np.isnan(values), known, values)
 
-    def margins(self, landmarks: Sequence[int], gap: float) -> tuple[Values, Values]:
+    def compute_margins(
+        self, landmarks: Sequence[int], gap: float
+    ) -> tuple[Values, Values]:
         """Return the mean log distance of hosts from a gap, and the landmark counts.
 
         Landmarks have distance -inf, and unmeasured hosts NaN.
@@ -213,30 +215,38 @@ def _search_groups(
     members: Hosts, rng: np.random.Generator
 ) -> Generator[Pairs, tuple[Values, float], list[Hosts]]:
     """Find the groups of a set of hosts; [] if all hosts are equal."""
-    rows = _Rows(members)
+    rows = _LandmarkTimes(members)
     left = np.ones(len(members), dtype=bool)
-    balls: list[_LandmarkGroup] = []
+    landmark_groups: list[_LandmarkGroup] = []
     groups: list[NDArray[np.int64]] = []
     count = FIRST_LANDMARKS
     while left.sum() > 1:
         free = np.flatnonzero(left)
         seeds = rng.choice(free, min(count, len(free)), replace=False)
-        yield from rows.between(seeds, free)
-        known = [landmark for ball in balls for landmark in ball.landmarks]
+        yield from rows.measure_between(seeds, free)
+        known = [
+            landmark
+            for landmark_group in landmark_groups
+            for landmark in landmark_group.landmarks
+        ]
         fresh = _find_landmark_groups(rows, seeds.tolist(), left, known)
         fresh = yield from _confirm_groups(rows, fresh, left, rng)
         if not fresh:
             break
-        for ball in fresh:
-            yield from _decide_near_gap(rows, ball, left, rng)
-            margin, _ = rows.margins(ball.landmarks, ball.gap)
+        for landmark_group in fresh:
+            yield from _decide_near_gap(rows, landmark_group, left, rng)
+            margin, _ = rows.compute_margins(
+                landmark_group.landmarks, landmark_group.gap
+            )
             near = left & (margin < 0)
             if not near.any():  # all near hosts are in earlier groups, as in a torus
                 continue
             groups.append(np.flatnonzero(near))
             left &= ~near
-            balls.append(ball)
-        for host, number in _find_slow_hosts(rows, balls, np.flatnonzero(left)):
+            landmark_groups.append(landmark_group)
+        for host, number in _find_slow_hosts(
+            rows, landmark_groups, np.flatnonzero(left)
+        ):
             groups[number] = np.append(groups[number], host)
             left[host] = False
         count = min(2 * count, _MAX_LANDMARKS)
@@ -247,7 +257,10 @@ def _search_groups(
 
 
 def _find_landmark_groups(
-    rows: _Rows, seeds: Sequence[int], left: NDArray[np.bool_], known: Sequence[int]
+    rows: _LandmarkTimes,
+    seeds: Sequence[int],
+    left: NDArray[np.bool_],
+    known: Sequence[int],
 ) -> list[_LandmarkGroup]:
     """Find the group of each landmark from its times.
 
@@ -279,7 +292,7 @@ def _find_landmark_groups(
     ]
 
 
-def _find_gap(rows: _Rows, values: Values, far: Values) -> float | None:
+def _find_gap(rows: _LandmarkTimes, values: Values, far: Values) -> float | None:
     """Find the limit of a landmark's group: the last gap before far hosts."""
     if not len(far):
         gaps = find_valleys(values, rows.error)
@@ -292,35 +305,42 @@ def _find_gap(rows: _Rows, values: Values, far: Values) -> float | None:
 
 
 def _confirm_groups(
-    rows: _Rows,
-    balls: Sequence[_LandmarkGroup],
+    rows: _LandmarkTimes,
+    landmark_groups: Sequence[_LandmarkGroup],
     left: NDArray[np.bool_],
     rng: np.random.Generator,
 ) -> Generator[Pairs, tuple[Values, float], list[_LandmarkGroup]]:
     """Select groups whose sampled hosts are also near each other."""
-    if not balls:
+    if not landmark_groups:
         return []
     sampled: list[NDArray[np.int64]] = []
-    for ball in balls:
-        margin, _ = rows.margins(ball.landmarks, ball.gap)
+    for landmark_group in landmark_groups:
+        margin, _ = rows.compute_margins(landmark_group.landmarks, landmark_group.gap)
         near = np.flatnonzero(left & (margin < 0))
         sampled.append(rng.choice(near, min(_SAMPLED_HOSTS, len(near)), replace=False))
     pairs = [np.array([*combinations(some, 2)]).reshape(-1, 2) for some in sampled]
     seconds, _ = yield rows.members[np.concatenate(pairs)]
     ends = np.cumsum([len(of) for of in pairs])[:-1]
     return [
-        ball
-        for ball, own in zip(balls, np.split(np.log(seconds), ends), strict=True)
-        if len(own) and np.median(own) < ball.gap
+        landmark_group
+        for landmark_group, own in zip(
+            landmark_groups, np.split(np.log(seconds), ends), strict=True
+        )
+        if len(own) and np.median(own) < landmark_group.gap
     ]
 
 
 def _decide_near_gap(
-    rows: _Rows, ball: _LandmarkGroup, left: NDArray[np.bool_], rng: np.random.Generator
+    rows: _LandmarkTimes,
+    landmark_group: _LandmarkGroup,
+    left: NDArray[np.bool_],
+    rng: np.random.Generator,
 ) -> Generator[Pairs, tuple[Values, float], None]:
     """Measure hosts near the gap with more landmarks until all are decided."""
-    while len(ball.landmarks) < _MAX_SHARED_LANDMARKS:
-        margin, count = rows.margins(ball.landmarks, ball.gap)
+    while len(landmark_group.landmarks) < _MAX_SHARED_LANDMARKS:
+        margin, count = rows.compute_margins(
+            landmark_group.landmarks, landmark_group.gap
+        )
         error = rows.error / np.sqrt(np.maximum(count, 1))
         unsure = np.flatnonzero(left & (np.abs(margin) < _UNSURE_ERRORS * error))
         sure = np.flatnonzero(
@@ -328,22 +348,32 @@ def _decide_near_gap(
         )
         if not len(unsure) or not len(sure):
             return
-        more = rng.choice(sure, min(len(sure), len(ball.landmarks)), replace=False)
-        yield from rows.between(more, np.setdiff1d(unsure, more))
-        ball.landmarks += [host for host in more.tolist()]
+        more = rng.choice(
+            sure, min(len(sure), len(landmark_group.landmarks)), replace=False
+        )
+        yield from rows.measure_between(more, np.setdiff1d(unsure, more))
+        landmark_group.landmarks += [host for host in more.tolist()]
 
 
 def _find_slow_hosts(
-    rows: _Rows, balls: Sequence[_LandmarkGroup], left: NDArray[np.int64]
+    rows: _LandmarkTimes,
+    landmark_groups: Sequence[_LandmarkGroup],
+    left: NDArray[np.int64],
 ) -> Iterator[tuple[int, int]]:
     """Yield slow hosts, and the group that contains each.
 
     Messages of a slow host take longer by the same factor for all groups.
     """
-    if len(balls) < 2 or not len(left):
+    if len(landmark_groups) < 2 or not len(left):
         return
-    landmarks = [landmark for ball in balls for landmark in ball.landmarks]
-    number = np.repeat(np.arange(len(balls)), [len(b.landmarks) for b in balls])
+    landmarks = [
+        landmark
+        for landmark_group in landmark_groups
+        for landmark in landmark_group.landmarks
+    ]
+    number = np.repeat(
+        np.arange(len(landmark_groups)), [len(b.landmarks) for b in landmark_groups]
+    )
     every = np.stack([rows.of[landmark] for landmark in landmarks])
     among = every[:, landmarks]
     among = np.where(np.isnan(among), among.T, among)
@@ -358,8 +388,8 @@ def _find_slow_hosts(
         ]
         beyond = seconds[:, place] - longer
         margins = [
-            _average_known(beyond[number == n], np.mean, math.inf) - ball.gap
-            for n, ball in enumerate(balls)
+            _average_known(beyond[number == n], np.mean, math.inf) - landmark_group.gap
+            for n, landmark_group in enumerate(landmark_groups)
         ]
         nearest = int(np.argmin(margins))
         if margins[nearest] < 0:

@@ -95,7 +95,7 @@ def _make_network_group(
         for below in part.groups
     ]
     ranks = sorted(rank for group in groups for rank in group.ranks)
-    evidence = _evidence(part, first, costs)
+    evidence = _make_evidence(part, first, costs)
     return RankGroup(kind, tuple(ranks), tuple(groups), evidence)
 
 
@@ -114,21 +114,21 @@ def _split_small_group(
         alone = [[n] for n in range(len(members))]
         local = find_rank_groups(alone, costs[own], errors[own])
 
-    def with_hosts(kind: str, group: RankGroup) -> RankGroup:
+    def add_hosts(kind: str, group: RankGroup) -> RankGroup:
         below = group.groups or [RankGroup(HOST, (n,)) for n in group.ranks]
         parts = tuple(
             hosts[members[part.ranks[0]]]
             if part.kind == HOST
-            else with_hosts(GROUP, part)
+            else add_hosts(GROUP, part)
             for part in below
         )
         ranks = sorted(rank for part in parts for rank in part.ranks)
         return RankGroup(kind, tuple(ranks), parts, group.evidence)
 
-    return with_hosts(kind, local)
+    return add_hosts(kind, local)
 
 
-def _evidence(
+def _make_evidence(
     part: HostGroup, first: Numbers, costs: PairCosts
 ) -> tuple[Evidence, ...]:
     """Compare the measured pairs inside each group with the pairs into the group.
@@ -145,7 +145,7 @@ def _evidence(
     inside = _summarize_times(a[same], seconds[same], len(part.groups))
     ends, twice = np.concatenate([a[~same], b[~same]]), np.tile(seconds[~same], 2)
     into = _summarize_times(ends, twice, len(part.groups))
-    return tuple(map(_compare, inside, into))
+    return tuple(map(_compare_times, inside, into))
 
 
 def _summarize_times(
@@ -161,7 +161,7 @@ def _summarize_times(
     ]
 
 
-def _compare(inside: Times, into: Times) -> Evidence:
+def _compare_times(inside: Times, into: Times) -> Evidence:
     degrees = inside.n + into.n - 2
     if min(inside.n, into.n) < 1 or degrees < 1:
         return Evidence(inside, into, 0.0, 1.0)
@@ -208,13 +208,13 @@ def infer_network(
     first = np.array([min(ranks) for ranks in hosts])
     if len(hosts) <= _MAX_HOSTS and costs.is_complete(first):
         return find_network(root, host_of, costs[np.ix_(first, first)])
-    tree = _large_network(root, host_of, costs.fill_missing(root))
+    tree = _make_large_network(root, host_of, costs.fill_missing(root))
     if errors is None or len(hosts) > MAX_LINKED_HOSTS:
         return tree
     return find_linked_hosts(costs, errors, first, tree.explained) or tree
 
 
-def _large_network(
+def _make_large_network(
     root: RankGroup, host_of: Sequence[int], costs: PairCosts
 ) -> Network:
     """Build the tree of switches above groups of hosts.

@@ -133,13 +133,13 @@ class LevelCosts:
             costs.send_cpu = min(costs.send_cpu, float(self.burst.fit.measured[0]))
         curve = (self.burst or self.alone).model
         make = NetworkModel.largest if curve.takes_largest else NetworkModel.regimes
-        held_up = self._waits_for_receiver
+        held_up = self._receiver_gap
         lines = [(max(0.0, a - held_up), b, most) for a, b, most in curve.lines]
         model = make(lines, costs)
         return model.with_alone(self.alone_lines) if self.burst else model
 
     @property
-    def _waits_for_receiver(self) -> float:
+    def _receiver_gap(self) -> float:
         """Seconds of a burst's gap that the single receiver causes.
 
         A sender with several receivers does not wait for each receiver.
@@ -224,9 +224,9 @@ def fit_level_costs(exchanges: Iterable[Exchange]) -> LevelCosts | None:
         latency,
         send,
         receive if receive >= 0 else math.nan,
-        _compute_both_ways(both, gaps, echoes),
-        _compute_unexpected(by_kind),
-        _compute_posted(by_kind.get("posted", [])),
+        _compute_bidirectional_ratio(both, gaps, echoes),
+        _compute_late_receive_factors(by_kind),
+        _compute_posted_receive_cost(by_kind.get("posted", [])),
     )
 
 
@@ -272,7 +272,7 @@ def _compute_overhead(both: Sequence[Exchange]) -> float:
     return (many - few) / (windows[1] - windows[0])
 
 
-def _compute_both_ways(
+def _compute_bidirectional_ratio(
     exchanges: Sequence[Exchange], gaps: dict[int, float], echoes: dict[int, float]
 ) -> float:
     """Compute the bidirectional bandwidth relative to one direction."""
@@ -287,14 +287,16 @@ def _compute_both_ways(
     return float(np.median(ratios)) if ratios else math.nan
 
 
-def _compute_unexpected(by_kind: dict[str, list[Exchange]]) -> dict[int, float]:
+def _compute_late_receive_factors(
+    by_kind: dict[str, list[Exchange]],
+) -> dict[int, float]:
     late, ready = (
         _compute_medians(by_kind.get(k, [])) for k in ("unexpected", "expected")
     )
     return {size: late[size] / ready[size] for size in late if size in ready}
 
 
-def _compute_posted(exchanges: Sequence[Exchange]) -> float:
+def _compute_posted_receive_cost(exchanges: Sequence[Exchange]) -> float:
     if len({e.window for e in exchanges}) < 2:
         return math.nan
     counts = [e.window for e in exchanges]

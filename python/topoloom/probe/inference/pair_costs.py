@@ -50,7 +50,7 @@ class GroupTree:
         """Return the index of a group."""
         return self._number[id(group)]
 
-    def common(self, first: Numbers, second: Numbers) -> Numbers:
+    def find_common_groups(self, first: Numbers, second: Numbers) -> Numbers:
         """Return the index of the smallest common group of each pair of ranks."""
         found = np.zeros(np.broadcast(first, second).shape, np.int64)
         for labels in self._labels[1:]:
@@ -138,7 +138,9 @@ class PairCosts:
     def get_typical(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
         """Return the medians of pairs with the same smallest groups."""
         assert self.tree is not None
-        found: NDArray[np.float64] = self._usual[self.tree.common(first, second)]
+        found: NDArray[np.float64] = self._usual[
+            self.tree.find_common_groups(first, second)
+        ]
         return found
 
     def __getitem__(self, at: Any) -> Any:
@@ -150,7 +152,7 @@ class PairCosts:
         found = self.get_measured(first, second)
         unknown = np.isnan(found)
         if self.tree is not None and unknown.any():
-            found = np.where(unknown, self._stand_in(first, second), found)
+            found = np.where(unknown, self._predict_unmeasured(first, second), found)
         found = np.where(first == second, 0.0, found)
         return float(found) if found.ndim == 0 else found
 
@@ -162,7 +164,9 @@ class PairCosts:
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         return np.where(self._keys[at] == keys, self._seconds[at], np.nan)
 
-    def _stand_in(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
+    def _predict_unmeasured(
+        self, first: Numbers, second: Numbers
+    ) -> NDArray[np.float64]:
         usual = self.get_typical(first, second)
         if self._between is None:
             return usual
@@ -172,7 +176,7 @@ class PairCosts:
 
     def _join(self, tree: GroupTree) -> None:
         first, second, seconds = self.measured
-        common = tree.common(first, second)
+        common = tree.find_common_groups(first, second)
         self._by_group = np.argsort(common, kind="stable")
         numbers = np.arange(len(tree.groups) + 1)
         self._starts = np.searchsorted(common[self._by_group], numbers)

@@ -104,14 +104,14 @@ def find_best_cut(
     blocks = _Blocks(known, things, count)
     best, of = 0.0, None
     for cut in _find_linkage_cuts(blocks):
-        parts = _improve(blocks, cut) if single else cut
+        parts = _move_items(blocks, cut) if single else cut
         gained = _compute_gain(blocks, parts, least, single)
         if gained > best:
             best, of = gained, parts
     if of is None:
         return None
     parts_of_all = [np.flatnonzero(of == part).tolist() for part in np.unique(of)]
-    sure = best >= -math.log(p) and _is_sure(blocks, of, p)
+    sure = best >= -math.log(p) and _is_significant(blocks, of, p)
     return Cut(parts_of_all, best, sure)
 
 
@@ -191,7 +191,7 @@ def _find_linkage_cuts(blocks: _Blocks) -> list[Numbers]:
     return [of for *_, of in cuts[:_MAX_CUTS]]
 
 
-def _improve(blocks: _Blocks, of: Numbers) -> Numbers:
+def _move_items(blocks: _Blocks, of: Numbers) -> Numbers:
     """Move each item to the nearest group, repeatedly."""
     for _ in range(_MAX_MOVES):
         numbers = np.unique(of, return_inverse=True)[1]
@@ -213,7 +213,7 @@ def _compute_gain(blocks: _Blocks, of: Numbers, least: float, single: bool) -> f
     if len(sizes) < 2 or (single and sizes.min() < 2):
         return -math.inf
     together = of[:, None] == of[None]
-    inside, across = _Mean(blocks, together), _Mean(blocks, ~together)
+    inside, across = _WeightedMean(blocks, together), _WeightedMean(blocks, ~together)
     apart = across.mean - inside.mean
     # Most pairs across groups must be farther, not only a few pairs by chance.
     if apart < least or across.middle - inside.middle < apart / 2:
@@ -234,21 +234,21 @@ def _count_log_ways(sizes: Numbers) -> float:
     return math.lgamma(things + 1) - same + math.log(things)
 
 
-def _is_sure(blocks: _Blocks, of: Numbers, p: float) -> bool:
+def _is_significant(blocks: _Blocks, of: Numbers, p: float) -> bool:
     """Return whether each single group is significantly nearer inside."""
     for group in np.unique(of):
         own = of == group
         if own.sum() < 2:
             continue
-        near = _Mean(blocks, own[:, None] & own[None])
-        far = _Mean(blocks, own[:, None] ^ own[None])
+        near = _WeightedMean(blocks, own[:, None] & own[None])
+        far = _WeightedMean(blocks, own[:, None] ^ own[None])
         error = math.sqrt(near.square_error + far.square_error)
         if math.erfc((far.mean - near.mean) / error / math.sqrt(2)) / 2 > p:
             return False
     return True
 
 
-class _Mean:
+class _WeightedMean:
     """Weighted mean of the selected blocks, which must be selected symmetrically."""
 
     def __init__(self, blocks: _Blocks, chosen: NDArray[np.bool_]) -> None:

@@ -65,10 +65,10 @@ class Suspect:
             "times_as_long": self.factor,
             "measurements": self.samples,
             "way": self.way,
-            "direction": self._direction(names),
+            "direction": self._describe_direction(names),
         }
 
-    def _direction(self, names: Sequence[str]) -> str:
+    def _describe_direction(self, names: Sequence[str]) -> str:
         """Describe the slow direction, as the end of a sentence."""
         if self.way == BOTH:
             return ""
@@ -100,9 +100,9 @@ class SlowPairs:
 
     def contains(self, first: int, second: int) -> bool:
         """Return whether a pair of ranks is slow."""
-        return bool(self.find_among(np.array([first]), np.array([second]))[0])
+        return bool(self.select_slow(np.array([first]), np.array([second]))[0])
 
-    def find_among(self, first: Numbers, second: Numbers) -> NDArray[np.bool_]:
+    def select_slow(self, first: Numbers, second: Numbers) -> NDArray[np.bool_]:
         """Return a mask of the slow pairs among several pairs."""
         a, b = self._host_of[first], self._host_of[second]
         found: NDArray[np.bool_] = (a != b) & (self._hosts[a] | self._hosts[b])
@@ -129,7 +129,7 @@ class Residuals:
         self._blocks.append((a, b, np.log(ratios)))
 
     @property
-    def _all(self) -> tuple[Numbers, Numbers, Values]:
+    def _all_medians(self) -> tuple[Numbers, Numbers, Values]:
         none = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
         a, b, values = zip(none, *self._blocks, strict=True)
         return np.concatenate(a), np.concatenate(b), np.concatenate(values)
@@ -137,20 +137,20 @@ class Residuals:
     @property
     def pairs(self) -> tuple[Numbers, Numbers, Values]:
         """Pairs of hosts, lower host first, and the median of their measurements."""
-        a, b, values = self._all
+        a, b, values = self._all_medians
         return _merge_directions(np.minimum(a, b), np.maximum(a, b), values)
 
     @property
     def ways(self) -> tuple[Numbers, Numbers, Values]:
         """Senders, receivers, and the median of their measurements."""
-        return _merge_directions(*self._all)
+        return _merge_directions(*self._all_medians)
 
     @property
     def sigma(self) -> float:
         """Standard error of the ratios, estimated from their deviation if unknown."""
         if self._errors:
             return float(np.median(self._errors))
-        _, _, values = self._all
+        _, _, values = self._all_medians
         if not len(values):
             return 0.0
         return SIGMA * float(np.median(np.abs(values - np.median(values))))
@@ -302,10 +302,13 @@ def find_slow_hosts(residuals: Residuals, hosts: int, way: str = BOTH) -> list[i
 
 
 def find_slow_links(
-    residuals: Residuals, hosts: Iterable[int], look: float = RECHECK_RATIO
+    residuals: Residuals, hosts: Iterable[int], link_residuals: float = RECHECK_RATIO
 ) -> list[tuple[tuple[int, int], float]]:
     """Find links between unsuspected hosts to measure again, slowest first."""
-    known, least = set(hosts), max(math.log(look), _FAR_LINK * residuals.sigma)
+    known, least = (
+        set(hosts),
+        max(math.log(link_residuals), _FAR_LINK * residuals.sigma),
+    )
     found = [
         (pair, math.exp(value))
         for pair, value in residuals.pair_values().items()

@@ -81,9 +81,9 @@ class _Store:
         seconds: NDArray[np.float64],
     ) -> None:
         before, count = len(self.seconds), self.count + len(rows)
-        self._rows = _grown(self._rows, count)
-        self._ends = _grown(self._ends, count)
-        self._seconds = _grown(self._seconds, before + len(seconds))
+        self._rows = _grow_array(self._rows, count)
+        self._ends = _grow_array(self._ends, count)
+        self._seconds = _grow_array(self._seconds, before + len(seconds))
         self._rows[self.count : count] = rows
         self._ends[self.count : count] = before + np.cumsum(counts)
         self._seconds[before : before + len(seconds)] = seconds
@@ -147,7 +147,7 @@ class Exchanges(Sequence[Exchange]):
     @property
     def medians(self) -> NDArray[np.float64]:
         """Median seconds of each exchange."""
-        return self._of_each(lambda samples: np.median(samples, axis=1))
+        return self._apply_by_count(lambda samples: np.median(samples, axis=1))
 
     @property
     def apart(self) -> NDArray[np.float64]:
@@ -160,9 +160,9 @@ class Exchanges(Sequence[Exchange]):
             )
             return found / middle
 
-        return self._of_each(apart)
+        return self._apply_by_count(apart)
 
-    def _of_each(self, of_rows: object) -> NDArray[np.float64]:
+    def _apply_by_count(self, of_rows: object) -> NDArray[np.float64]:
         """Apply a function to matrices of exchanges with equal numbers of samples."""
         counts, ends = self.counts, self._store.ends
         if self._chosen is not None:
@@ -201,18 +201,18 @@ class Exchanges(Sequence[Exchange]):
             return Exchanges(self._orders, self._store, here)
         place = range(len(self))[at]
         row = place if self._chosen is None else int(self._chosen[place])
-        return next(self._made(np.array([row])))
+        return next(self._create_exchanges(np.array([row])))
 
     def __iter__(self) -> Iterator[Exchange]:
         for begin in range(0, len(self), _AT_ONCE):
             at = range(begin, min(begin + _AT_ONCE, len(self)))
-            yield from self._made(
+            yield from self._create_exchanges(
                 np.array(at)
                 if self._chosen is None
                 else self._chosen[at.start : at.stop]
             )
 
-    def _made(self, rows: Numbers) -> Iterator[Exchange]:
+    def _create_exchanges(self, rows: Numbers) -> Iterator[Exchange]:
         every = self._store.seconds
         ends = self._store.ends[rows]
         begins = np.where(rows > 0, self._store.ends[rows - 1], 0)
@@ -277,7 +277,7 @@ class ExchangeTable(Exchanges):
         self.extend(rows, earlier.seconds)
 
 
-def _grown(array: NDArray, count: int) -> NDArray:  # type: ignore[type-arg]
+def _grow_array(array: NDArray, count: int) -> NDArray:  # type: ignore[type-arg]
     if count <= len(array):
         return array
     more = np.zeros((max(count, 2 * len(array)), *array.shape[1:]), array.dtype)

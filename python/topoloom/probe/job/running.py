@@ -52,8 +52,8 @@ class ProbeJob:
         self._read = 0  # bytes of answers that were read
         self._asked = self._done = 0
         self._numbers: list[int] = []  # numbers of the written orders
-        self.samples = ProbeSamples(self._places())
-        self._earlier = {} if earlier is None else self._known(earlier)
+        self.samples = ProbeSamples(self._read_places())
+        self._earlier = {} if earlier is None else self._group_earlier(earlier)
         self._repeated: set[object] = (
             set()
         )  # keys of earlier orders that were not repeated
@@ -79,7 +79,7 @@ class ProbeJob:
         if lines:
             self._write_orders("".join(lines))
             self._asked += len(lines)
-            self._wait(lambda: self._read_answers() and self._done >= self._asked)
+            self._wait_until(lambda: self._read_answers() and self._done >= self._asked)
         return self.samples.exchanges[before:]
 
     def _write_orders(self, lines: str) -> None:
@@ -98,12 +98,14 @@ class ProbeJob:
                 self.samples.orders.append(order)
                 self.samples.exchanges.repeat(known, len(self.samples.orders) - 1)
 
-    def _known(self, earlier: ProbeSamples) -> dict[object, tuple[Order, Exchanges]]:
+    def _group_earlier(
+        self, earlier: ProbeSamples
+    ) -> dict[object, tuple[Order, Exchanges]]:
         """Group earlier exchanges by order key."""
         if earlier.places != self.samples.places:
             raise Error(
-                "the earlier samples are of other ranks or hosts; measure anew, "
-                "or start the ranks where they were"
+                "the earlier samples are of other ranks or hosts; measure again, "
+                "or start the ranks on the earlier hosts"
             )
         numbers: dict[object, list[int]] = {}
         for number in np.unique(earlier.exchanges.order).tolist():
@@ -115,35 +117,35 @@ class ProbeJob:
             for key, each in numbers.items()
         }
 
-    def _places(self) -> list[RankPlace]:
+    def _read_places(self) -> list[RankPlace]:
         lines: list[str] = []
 
-        def all_there() -> bool:
+        def has_all_ranks() -> bool:
             file = self._folder / "ranks"
             lines[:] = file.read_text().splitlines() if file.exists() else []
             return bool(lines) and lines[-1] == "all"
 
-        self._wait(all_there)
+        self._wait_until(has_all_ranks)
         places = (line.split(" ", 2) for line in lines[:-1])
         return [
             RankPlace(host, "" if cpus == "-" else cpus, library)
             for host, cpus, library in places
         ]
 
-    def _wait(self, ready: Callable[[], bool]) -> None:
+    def _wait_until(self, ready: Callable[[], bool]) -> None:
         last_answer, read = time.monotonic(), self._read
         while not ready():
             if self._child.status is not None and not ready():
                 raise JobEnded(
                     f"'{self._launcher}' ended with status {self._child.status}: "
-                    f"{self._reason()}"
+                    f"{self._find_reason()}"
                 )
             if self._read > read:
                 last_answer, read = time.monotonic(), self._read
             if time.monotonic() - last_answer > ANSWER_TIMEOUT:
                 raise JobEnded(
                     f"'{self._launcher}' has not answered for {ANSWER_TIMEOUT:.0f} s; "
-                    "its rank 0 must see the working directory"
+                    "check that rank 0 can access the working directory"
                 )
             time.sleep(_POLL)
 
@@ -162,7 +164,7 @@ class ProbeJob:
             if len(data) < end:
                 break
             numbers = np.frombuffer(data[24:numbers_end], np.int32)
-            self._keep(
+            self._store_answers(
                 numbers.reshape(-1, _FIELDS),
                 np.frombuffer(data[numbers_end:end], np.float64),
             )
@@ -171,13 +173,15 @@ class ProbeJob:
             data = data[end:]
         return True
 
-    def _keep(self, records: NDArray[np.int32], seconds: NDArray[np.float64]) -> None:
+    def _store_answers(
+        self, records: NDArray[np.int32], seconds: NDArray[np.float64]
+    ) -> None:
         order, first, second, size, count = records.T
         numbers = np.array(self._numbers, np.int64)[order]
         rows = np.stack([numbers, size, first, second, count], axis=1)
         self.samples.exchanges.extend(rows[count > 0], seconds)
 
-    def _reason(self) -> str:
+    def _find_reason(self) -> str:
         output = self._child.output
         if self._child.status == 0 and not output.strip():
             return "it did not start what measures; write it without a program"

@@ -137,7 +137,7 @@ def load_samples(path: Path) -> ProbeSamples:
     try:
         with np.load(path, allow_pickle=False) as file:
             if [*map(str, file["format"])] != [FORMAT, str(VERSION)]:
-                raise Error(f"{path}: not samples of a probe that this version reads")
+                raise Error(f"{path}: not samples of a probe in a known version")
             return _read_samples(file)
     except _BROKEN as error:
         raise Error(f"{path}: not samples of a probe ({error})") from None
@@ -177,7 +177,7 @@ def _read_samples(file: Any) -> ProbeSamples:
         _check_range(numbers, end)
     _check_range(second, samples.ranks)
     if (counts < 1).any() or counts.sum() != len(seconds):
-        raise ValueError("exchanges have other numbers of samples than there are")
+        raise ValueError("the number of samples does not match the exchanges")
     samples.exchanges.extend(rows, seconds)
     return samples
 

@@ -50,14 +50,14 @@ def _check_share(value: Any, where: str) -> None:
 
 
 def _check_each(check: Check, least: int = 0, most: int | None = None) -> Check:
-    def of_list(value: Any, where: str) -> None:
+    def check_list(value: Any, where: str) -> None:
         count = len(check_type(value, list, where))
         if count < least or (most is not None and count > most):
             raise Error(f"{where} must have {least} or more, not {count}")
         for number, each in enumerate(value):
             check(each, f"{where}[{number}]")
 
-    return of_list
+    return check_list
 
 
 def _check_table(
@@ -65,7 +65,7 @@ def _check_table(
 ) -> Check:
     """Build a check of a table with required and optional keys."""
 
-    def of_table(value: Any, where: str) -> None:
+    def check_table(value: Any, where: str) -> None:
         check_type(value, dict, where)
         for key, check in needed.items():
             if key not in value:
@@ -75,7 +75,7 @@ def _check_table(
             if key in value:
                 check(value[key], f"{where}.{key}")
 
-    return of_table
+    return check_table
 
 
 def _check_nested(value: Any, where: str) -> None:
@@ -131,7 +131,7 @@ _CURVE_KEYS = _check_table(
 def _check_curve(value: Any, where: str) -> None:
     _CURVE_KEYS(value, where)
     if len(value["sizes"]) != len(value["measured_s"]):
-        raise Error(f"{where} has other numbers of sizes and measured_s")
+        raise Error(f"{where} must have equally many sizes and measured_s")
 
 
 _LEVEL = _check_table(

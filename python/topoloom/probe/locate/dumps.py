@@ -71,7 +71,7 @@ def read_dump_tests(
     did: dict[_Key, _Ends] = {}
     seconds: dict[_Key, dict[int, float]] = defaultdict(dict)
     for line in lines:
-        took = _microseconds(line)
+        took = _read_microseconds(line)
         if took is None or not _is_sender(line):
             continue
         key = _make_key(line)
@@ -105,8 +105,8 @@ def read_dump_tests(
         )
     if not done:
         raise Error(
-            f"{files[0]}: no line has a time and all ranks of its communicator; "
-            "coll_exec_time_us and p2p_exec_time_us are what is looked for"
+            f"{files[0]}: no operation has lines of all ranks and a time "
+            "(coll_exec_time_us or p2p_exec_time_us)"
         )
     tests = _compare_operations(done, doubts)
     return tests, [*missing[:_MAX_REMARKS], *rest, *doubts]
@@ -188,11 +188,11 @@ def _list_exchanges(word: str, ends: Sequence[int], parts: Parts) -> tuple[Pair,
     for one, other in between:
         if one == other:
             continue
-        places = {parts.place_of(end): end for end in by_host[one]}
+        places = {parts.gpu_index_of(end): end for end in by_host[one]}
         met = [
-            _sort_pair((places[parts.place_of(end)], end))
+            _sort_pair((places[parts.gpu_index_of(end)], end))
             for end in by_host[other]
-            if parts.place_of(end) in places
+            if parts.gpu_index_of(end) in places
         ]
         found |= set(met or [_sort_pair((by_host[one][0], by_host[other][0]))])
     return tuple(sorted(found)) or ((ends[0], ends[0]),)
@@ -210,7 +210,7 @@ def _is_sender(line: InspectorLine) -> bool:
     return not line.is_message or line.body.get("p2p") == "Send"
 
 
-def _microseconds(line: InspectorLine) -> float | None:
+def _read_microseconds(line: InspectorLine) -> float | None:
     value = line.body.get(
         "p2p_exec_time_us" if line.is_message else "coll_exec_time_us"
     )

@@ -82,26 +82,26 @@ class _Estimator:
         """Fit the bad classes, and estimate the probabilities of all classes."""
         bad: dict[int, float] = {}
         for _ in range(_MAX_BAD):
-            number, factor, worth = self._best(bad)
+            number, factor, worth = self._find_best_class(bad)
             if worth <= 0:
                 break
             bad[number] = factor
-            bad = self._refitted(bad)
-        chances = self._chances(bad)
-        judged, _ = self._gains(bad, (_JUDGED_RATIO,))
+            bad = self._refit(bad)
+        chances = self._compute_probabilities(bad)
+        judged, _ = self._compute_gains(bad, (_JUDGED_RATIO,))
         found = [BadClass(number, factor) for number, factor in bad.items()]
         found.sort(key=lambda each: (-chances[each.number], each.number))
         return Beliefs(found, chances, judged >= 0)
 
-    def _best(self, bad: dict[int, float]) -> tuple[int, float, float]:
+    def _find_best_class(self, bad: dict[int, float]) -> tuple[int, float, float]:
         """Find the additional bad class with the highest gain, its factor and gain."""
-        gains, factors = self._gains(bad)
+        gains, factors = self._compute_gains(bad)
         gains[list(bad)] = -np.inf
         best = int(np.argmax(gains))
-        factor, gain = self._finer(bad, best, float(factors[best]))
+        factor, gain = self._refine_factor(bad, best, float(factors[best]))
         return best, factor, max(gain, float(gains[best])) + self._prior
 
-    def _finer(
+    def _refine_factor(
         self, bad: dict[int, float], number: int, factor: float
     ) -> tuple[float, float]:
         """Refine the factor of a class; return the factor and its gain.
@@ -110,36 +110,38 @@ class _Estimator:
         """
         entries = self._tests.classes == number
         rows, loads = self._rows[entries], self._tests.loads[entries]
-        values, usual = self._values[rows], self._expected(bad)[rows]
+        values, usual = self._values[rows], self._compute_expected(bad)[rows]
         fine = factor * np.exp(
             np.arange(-_FINE_STEPS, _FINE_STEPS + 1) * _STEP / (_FINE_STEPS + 1)
         )
         slow = np.log(np.maximum(1.0, loads * fine[:, None]))
-        after = self._loss(values - np.maximum(usual, slow)).sum(axis=1)
+        after = self._compute_loss(values - np.maximum(usual, slow)).sum(axis=1)
         best = int(np.argmin(after))
-        return float(fine[best]), float(self._loss(values - usual).sum() - after[best])
+        return float(fine[best]), float(
+            self._compute_loss(values - usual).sum() - after[best]
+        )
 
-    def _refitted(self, bad: dict[int, float]) -> dict[int, float]:
+    def _refit(self, bad: dict[int, float]) -> dict[int, float]:
         """Refit each bad class given the others; drop those without gain."""
         for _ in range(_PASSES):
             before = dict(bad)
             for number in list(bad):
                 others = {n: f for n, f in bad.items() if n != number}
-                best, factor, worth = self._best(others)
+                best, factor, worth = self._find_best_class(others)
                 bad = others | {best: factor} if worth > 0 else others
             if bad == before:
                 break
         return bad
 
-    def _chances(self, bad: dict[int, float]) -> Values:
+    def _compute_probabilities(self, bad: dict[int, float]) -> Values:
         """Compute the probability that each class is bad, or replaces a bad class."""
-        gains, _ = self._gains(bad)
+        gains, _ = self._compute_gains(bad)
         odds = gains + self._prior
         odds[list(bad)] = -np.inf
         chances: Values = 1 / (1 + np.exp(-np.clip(odds, -700, 700)))
         for number in bad:
             others = {n: f for n, f in bad.items() if n != number}
-            gains, _ = self._gains(others)
+            gains, _ = self._compute_gains(others)
             odds = gains + self._prior
             odds[list(others)] = -np.inf
             top = max(0.0, float(odds.max()))
@@ -147,25 +149,25 @@ class _Estimator:
             chances += weights / (weights.sum() + np.exp(-top))
         return np.minimum(chances, 1.0)
 
-    def _gains(
+    def _compute_gains(
         self, bad: dict[int, float], tried: Sequence[float] = ()
     ) -> tuple[Values, Values]:
         """Compute the gain and factor of each class as an additional bad class."""
-        usual = self._expected(bad)
+        usual = self._compute_expected(bad)
         tests = self._tests
         values = self._values[self._rows]
-        before = self._loss(values - usual[self._rows])
+        before = self._compute_loss(values - usual[self._rows])
         best = np.full(self._classes, -np.inf)
         factors = np.ones(self._classes)
         for factor in tried or self._factors:
             slow = np.log(np.maximum(1.0, tests.loads * factor))
-            after = self._loss(values - np.maximum(usual[self._rows], slow))
+            after = self._compute_loss(values - np.maximum(usual[self._rows], slow))
             gain = np.bincount(tests.classes, before - after, self._classes)
             better = gain > best
             best[better], factors[better] = gain[better], factor
         return best, factors
 
-    def _expected(self, bad: dict[int, float]) -> Values:
+    def _compute_expected(self, bad: dict[int, float]) -> Values:
         """Compute the expected log times of tests with these bad classes."""
         factors = np.ones(self._classes)
         factors[list(bad)] = list(bad.values())
@@ -174,6 +176,6 @@ class _Estimator:
         np.maximum.at(expected, self._rows, slow)
         return expected
 
-    def _loss(self, residuals: Values) -> Values:
+    def _compute_loss(self, residuals: Values) -> Values:
         squares = (residuals / self._sigma) ** 2 / 2
         return np.minimum(squares, np.where(residuals > 0, _MAX_FOR, _MAX_AGAINST))

@@ -82,7 +82,7 @@ class Parts:
         by_gpu: bool = False,
     ) -> None:
         if len(nodes) < 3:
-            raise Error("fewer than three hosts do not say which of them is slow")
+            raise Error("a slow host cannot be located among fewer than three hosts")
         hosts = hosts_in_order(machine, nodes)
         if len(hosts) < len(nodes):
             raise Error("two hosts are on the same node of the machine")
@@ -107,20 +107,20 @@ class Parts:
         self._cables = len(self._example)
         self._rates = machine.bandwidth()
         self._ends = machine.link_ends().astype(np.int64)
-        self.rail_of = self._rails() if self.gpus > 1 else {}
-        self.pairs = self._candidates()
+        self.rail_of = self._find_rails() if self.gpus > 1 else {}
+        self.pairs = self._list_candidates()
         self.row_of = {pair: row for row, pair in enumerate(self.pairs)}
-        self._by_pairs = [self._covered([pair]) for pair in self.pairs]
+        self._by_pairs = [self._compute_loads([pair]) for pair in self.pairs]
         self._classify(self._by_pairs)
 
     def _classify(self, covered: Sequence[Mapping[int, float]]) -> None:
         self._class_of, self.classes = _group_classes(covered, self._count)
-        self.tests = self._rows(self._by_pairs)
+        self.tests = self._make_coverage(self._by_pairs)
 
     def refine_classes(self, tests: Iterable[Sequence[Pair]]) -> Parts:
         """Return a copy whose classes are refined by additional tests."""
         parts = copy(self)
-        parts._classify([*self._by_pairs, *map(self._covered, tests)])
+        parts._classify([*self._by_pairs, *map(self._compute_loads, tests)])
         return parts
 
     @property
@@ -130,19 +130,19 @@ class Parts:
 
     def coverage(self, tests: Iterable[Sequence[Pair]]) -> Coverage:
         """Compute the coverage of tests, each a list of pairs of ends."""
-        return self._rows([self._covered(pairs) for pairs in tests])
+        return self._make_coverage([self._compute_loads(pairs) for pairs in tests])
 
     def host_of(self, end: int) -> int:
         """Return the host of an end."""
         hosts = len(self.nodes)
         return end if end < hosts else (end - hosts) // self.gpus
 
-    def place_of(self, end: int) -> int:
+    def gpu_index_of(self, end: int) -> int:
         """Return the index of a GPU in its host; 0 for a host."""
         hosts = len(self.nodes)
         return 0 if end < hosts else (end - hosts) % self.gpus
 
-    def gpu(self, host: int, place: int) -> int:
+    def get_gpu_end(self, host: int, place: int) -> int:
         """Return the end of a GPU of a host."""
         return len(self.nodes) + host * self.gpus + place
 
@@ -153,12 +153,12 @@ class Parts:
             return [host, end]
         if not self.by_gpu:
             return [host]
-        return [host, *(self.gpu(host, place) for place in range(self.gpus))]
+        return [host, *(self.get_gpu_end(host, place) for place in range(self.gpus))]
 
     def kind(self, a: int, b: int) -> tuple[bool, bool]:
-        """Return whether a pair measures whole hosts, and whether it uses only NVLink."""
+        """Return two flags: a pair measures whole hosts, and uses only NVLink."""
         route = self.machine.route(self._first_node(a), self._first_node(b))
-        inside = bool(self.rail_of) and not self._leaves(route)
+        inside = bool(self.rail_of) and not self._find_leaves(route)
         return a == self.host_of(a) and b == self.host_of(b), inside
 
     def distance(self, a: int, b: int) -> int:
@@ -172,7 +172,9 @@ class Parts:
         rails = {self.rail_of.get(part - switches) for part in parts}
         first_rail = self._network_sides + len(self.nodes)
         return [
-            self._described(part) for part in parts if part - first_rail not in rails
+            self._describe_part(part)
+            for part in parts
+            if part - first_rail not in rails
         ]
 
     def is_cable(self, part: int) -> bool:
@@ -212,7 +214,7 @@ class Parts:
     def _network_sides(self) -> int:
         return len(self.nodes) + self._cables + self.machine.vertex_count
 
-    def _rails(self) -> dict[int, int]:
+    def _find_rails(self) -> dict[int, int]:
         """Return the rail of each leaf switch."""
         rails = {}
         for link, (source, _) in enumerate(self._ends.tolist()):
@@ -222,13 +224,13 @@ class Parts:
         return rails
 
     def _first_node(self, end: int) -> int:
-        return self.nodes[self.host_of(end)] + self.place_of(end)
+        return self.nodes[self.host_of(end)] + self.gpu_index_of(end)
 
-    def _leaves(self, route: Iterable[tuple[int, float]]) -> set[int]:
+    def _find_leaves(self, route: Iterable[tuple[int, float]]) -> set[int]:
         ends = {int(end) for link, _ in route for end in self._ends[link]}
         return ends & self.rail_of.keys()
 
-    def _covered(self, pairs: Sequence[Pair]) -> dict[int, float]:
+    def _compute_loads(self, pairs: Sequence[Pair]) -> dict[int, float]:
         """Compute the load of each part relative to the busiest part of a route."""
         found: dict[int, float] = {}
         hosts = len(self.nodes)
@@ -237,7 +239,7 @@ class Parts:
             loads: dict[int, float] = {}
             passed: set[int] = set()
             own: set[int] = set()
-            for route in self._routes(a, b):
+            for route in self._list_routes(a, b):
                 sources, sinks = set(), set()
                 for link, share in route:
                     cable = hosts + int(self._cable_of[link])
@@ -264,7 +266,7 @@ class Parts:
                 found[part] = max(found.get(part, 0.0), load)
         return found
 
-    def _routes(self, a: int, b: int) -> Iterator[list[tuple[int, float]]]:
+    def _list_routes(self, a: int, b: int) -> Iterator[list[tuple[int, float]]]:
         """Yield the routes between two ends; for whole hosts, between all GPU pairs."""
         whole = a == self.host_of(a) and b == self.host_of(b)
         first, second = self._first_node(a), self._first_node(b)
@@ -273,7 +275,7 @@ class Parts:
             yield self.machine.route(*ends)
             yield self.machine.route(*ends[::-1])
 
-    def _rows(self, covered: Sequence[Mapping[int, float]]) -> Coverage:
+    def _make_coverage(self, covered: Sequence[Mapping[int, float]]) -> Coverage:
         starts = [0]
         classes: list[int] = []
         loads: list[float] = []
@@ -290,28 +292,28 @@ class Parts:
             np.array(starts), np.array(classes, dtype=np.int64), np.array(loads)
         )
 
-    def _described(self, part: int) -> str:
+    def _describe_part(self, part: int) -> str:
         hosts = len(self.nodes)
         if part < hosts:
             return f"host {self.hosts[part].removeprefix('host ')}"
         if part < hosts + self._cables:
-            return self._cable(int(self._example[part - hosts]))
+            return self._describe_cable(int(self._example[part - hosts]))
         if part < self._network_sides:
-            return self._vertex(part - hosts - self._cables)
+            return self._describe_vertex(part - hosts - self._cables)
         if part < self._network_sides + hosts:
             return f"what the NICs of {self.hosts[part - self._network_sides]} share"
         return f"rail {part - self._network_sides - hosts}"
 
-    def _cable(self, link: int) -> str:
+    def _describe_cable(self, link: int) -> str:
         name = format_link(self.machine.link_name(link), self._names)
         if not self.by_gpu:
             return f"cable {name}"
-        ends = _GPU.sub(lambda found: self._gpu(int(found[1])), name)
-        if self._leaves([(link, 1.0)]) and "GPU" in name:
+        ends = _GPU.sub(lambda found: self._describe_gpu(int(found[1])), name)
+        if self._find_leaves([(link, 1.0)]) and "GPU" in name:
             return f"NIC or cable of {ends.replace(' -> ', ' to ')}"
         return f"cable {ends}"
 
-    def _gpu(self, node: int) -> str:
+    def _describe_gpu(self, node: int) -> str:
         """Name a GPU after its host."""
         host, place = divmod(node, self.gpus)
         try:
@@ -319,10 +321,10 @@ class Parts:
         except ValueError:  # host is not measured
             return f"GPU {node}"
 
-    def _vertex(self, vertex: int) -> str:
+    def _describe_vertex(self, vertex: int) -> str:
         """Name a GPU or a switch; switches have their names in link names."""
         if self.by_gpu and vertex < self.machine.node_count:
-            return self._gpu(vertex)
+            return self._describe_gpu(vertex)
         for link in np.flatnonzero((self._ends == vertex).any(axis=1)).tolist():
             if ends := _ENDS.fullmatch(self.machine.link_name(link)):
                 name = ends[1] if self._ends[link][0] == vertex else ends[2]
@@ -331,14 +333,14 @@ class Parts:
         word = words[vertex] if vertex < len(words) else str(vertex)
         return f"switch {self._names.get(word, f'of {word}')}"
 
-    def _candidates(self) -> list[Pair]:
+    def _list_candidates(self) -> list[Pair]:
         """List candidate pairs for tests: all, or near and random ones."""
         rng = np.random.default_rng(0)
         hosts = len(self.nodes)
         if not self.by_gpu:
             return _draw_pairs(hosts, 1, rng)
         return [
-            (self.gpu(a, place), self.gpu(b, place))
+            (self.get_gpu_end(a, place), self.get_gpu_end(b, place))
             for place in range(self.gpus)
             for a, b in _draw_pairs(hosts, self.gpus, rng)
         ]

@@ -82,7 +82,7 @@ def _find_gpu_ends(
         elif ranks < parts.gpus:
             partly.append(host)
         for place, process in zip(places, order, strict=True):
-            gpus.setdefault(process, []).append(parts.gpu(number, place))
+            gpus.setdefault(process, []).append(parts.get_gpu_end(number, place))
     doubts = []
     if unordered:
         doubts.append(

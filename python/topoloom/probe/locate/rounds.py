@@ -79,7 +79,7 @@ def choose_next_round(parts: Parts, beliefs: Beliefs, controls: bool) -> list[Pa
             entries = slice(*tests.starts[test : test + 2])
             classes = tests.classes[entries][visible[entries]]
             kept = float(worth[classes].sum()) >= _MIN_WORTH_SHARE * float(sums[test])
-            if kept and taken.take(test):
+            if kept and taken.try_add(test):
                 chosen.append(parts.pairs[test])
                 worth[classes] *= _REPEAT_WORTH
 
@@ -100,7 +100,7 @@ def _choose_controls(
         for row in fit[np.argsort(unsure[fit], kind="stable")].tolist():
             if have >= _CONTROLS:
                 break
-            if taken.take(row):
+            if taken.try_add(row):
                 controls.append(parts.pairs[row])
                 have += 1
     return controls
@@ -156,7 +156,7 @@ class _RoundUsage:
         room: NDArray[np.bool_] = ~(busy | _has_any(self._parts, full))
         return room
 
-    def take(self, test: int) -> bool:
+    def try_add(self, test: int) -> bool:
         """Add a pair if its ends and links are free; return whether it was added."""
         pair = list(self._parts.pairs[test])
         tests = self._parts.tests

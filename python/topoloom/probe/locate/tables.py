@@ -107,8 +107,8 @@ def _read_rows(file: Path, parts: Parts) -> Iterator[tuple[str, Row]]:
     header = [cell.strip() for cell in next(reader, [])]
     if len(header) != 3 or header[:2] != ["a", "b"] or header[2] not in COLUMNS:
         raise Error(
-            f"{file}:1: the first line is a,b,UNIT, and UNIT one of "
-            f"{', '.join(COLUMNS)}; or it is a file of NCCL's Inspector"
+            f"{file}:1: the first line must be a,b,UNIT, with UNIT one of "
+            f"{', '.join(COLUMNS)}; or pass a file of NCCL's Inspector"
         )
     for cells in reader:
         where = f"{file}:{reader.line_num}"

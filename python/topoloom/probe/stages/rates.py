@@ -87,7 +87,7 @@ def measure_rates(
     job.measure([Order("among", rest=together)])
     most = max(effort.rounds, effort.long_pairs // sum(map(len, sets)))
     rounds = min(most, max(len(each) - 1 + len(each) % 2 for each in sets))
-    at_once = not _slow_each_other_down(job, sets, size)
+    at_once = not _are_pairs_slowed(job, sets, size)
     found: list[Exchange] = []
     orders = list(_list_round_orders(sets, rounds, size, at_once))
     for number, order in enumerate(orders):
@@ -118,9 +118,7 @@ def measure_links(
     return job.measure([Order("pairs", "burst", [size], WINDOW, format_pairs(links))])
 
 
-def _slow_each_other_down(
-    job: ProbeJob, sets: Sequence[Sequence[int]], size: int
-) -> bool:
+def _are_pairs_slowed(job: ProbeJob, sets: Sequence[Sequence[int]], size: int) -> bool:
     """Measure some pairs of a round; return whether they slow each other down."""
     found = job.measure([Order("circle", "burst", [size], WINDOW, "0 1")])
     few = [(e.first, e.second) for e in found[:_COMPARED]]

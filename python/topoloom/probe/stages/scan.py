@@ -60,7 +60,7 @@ def _measure_rounds(
     """Measure rounds in sequence; ranks continue without a barrier."""
     pairs = [pair for each in rounds for pair in each]
     first = Order("pairs", "echo", [SIZE], 1, format_pairs(pairs[: ranks // 2]))
-    trips = count_trips(job.measure([first]))
+    trips = compute_round_trips(job.measure([first]))
     for begin in range(0, len(pairs), PAIRS_PER_ORDER):
         some = pairs[begin : begin + PAIRS_PER_ORDER]
         job.measure([Order("pairs", "echo", [SIZE], trips, format_pairs(some))])
@@ -92,7 +92,7 @@ def measure_sets(
     every = count_rounds(sets)
     count = every if most_rounds is None else min(every, most_rounds)
     first = Order("circle", "echo", [SIZE], 1, f"{every - 1} 1")
-    trips = count_trips(job.measure([first]))
+    trips = compute_round_trips(job.measure([first]))
     some = max(1, PAIRS_PER_ORDER // sum(map(len, sets)))
     for begin in range(0, count, some):
         now = min(some, count - begin)
@@ -103,13 +103,13 @@ def measure_sets(
     return True
 
 
-def count_trips(found: Exchanges) -> int:
+def compute_round_trips(found: Exchanges) -> int:
     """Compute the round trips per sample from the times of a first round."""
-    return compute_trips(
+    return compute_round_trips_per_sample(
         float(found.medians.min()) if len(found) else _MIN_SAMPLE_SECONDS
     )
 
 
-def compute_trips(shortest: float) -> int:
+def compute_round_trips_per_sample(shortest: float) -> int:
     """Compute the round trips per sample from the shortest one-way time."""
     return min(_MAX_TRIPS, math.ceil(_MIN_SAMPLE_SECONDS / (2 * shortest)))

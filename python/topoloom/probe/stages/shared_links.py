@@ -73,7 +73,7 @@ def measure_meetings(
     apart, met = _APART, list[MeasuredRound]()
     rounds = list(rounds)
     while len(met) < len(rounds) and clock.left() > 0:
-        some = list(_take_first(rounds[len(met) :], _PAIRS_PER_ORDER))
+        some = list(_limit_pairs(rounds[len(met) :], _PAIRS_PER_ORDER))
         found = _measure_rounds(job, some, size, apart * one)
         late = np.isnan([seconds for _, times in found for seconds in times]).mean()
         if late > _LATE and apart < _MOST_APART:
@@ -84,7 +84,7 @@ def measure_meetings(
     return met
 
 
-def _take_first(rounds: Sequence[Round], pairs: int) -> Iterator[Round]:
+def _limit_pairs(rounds: Sequence[Round], pairs: int) -> Iterator[Round]:
     taken = 0
     for each in rounds:
         yield each

@@ -249,7 +249,7 @@ def test_limits_of_dumps_are_reported(cluster: Path, tmp_path: Path) -> None:
     found = locate_bad_parts(cluster, [file], partial=True)
     assert found.doubts[0] == "communicator 0x0 lacks 1 of 2 ranks"
     timeless = [line.replace("exec_time", "time") for line in dump(pairs, "", 1)]
-    with pytest.raises(Error, match="no line has a time"):
+    with pytest.raises(Error, match="no operation has lines of all ranks and a time"):
         locate_bad_parts(cluster, [_written(tmp_path, timeless)])
     with pytest.raises(Error, match=r"written.log:1: host xx is not one"):
         locate_bad_parts(cluster, [_written(tmp_path, dump([["xx", "cn01"]], "", 1))])
@@ -258,8 +258,8 @@ def test_limits_of_dumps_are_reported(cluster: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", ":1: the first line is a,b,UNIT"),
-        ("a,b,furlongs\n", ":1: the first line is a,b,UNIT"),
+        ("", ":1: the first line must be a,b,UNIT"),
+        ("a,b,furlongs\n", ":1: the first line must be a,b,UNIT"),
         ("a,b,GB/s\ncn00,cn01\n", ":2: has 2 columns instead of 3"),
         ("a,b,GB/s\ncn00,cn99,1\n", ":2: 'cn99' is not a host of the machine"),
         ("a,b,GB/s\n\ncn00,cn00,1\n", ":3: cn00 is measured with itself"),
