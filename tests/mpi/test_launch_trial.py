@@ -107,5 +107,5 @@ def test_a_host_with_another_name_in_its_launcher_is_named(tmp_path: Path) -> No
     launcher.chmod(0o755)
     with pytest.raises(Error) as error:
         trial.check_launch(Launch([str(launcher)]))
-    known = f"It knows localhost as {socket.gethostname()}: give --hosts that name."
+    known = f"It knows localhost as {socket.gethostname()}: use this name in --hosts."
     assert str(error.value).endswith(f"{line} {known}")

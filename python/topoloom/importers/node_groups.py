@@ -78,8 +78,8 @@ def with_node_groups(
     """
     if nodes_per_host_of(described.text) > 1:
         raise Error(
-            "the nodes of this machine are the GPUs of its hosts, all alike; say what "
-            "is inside them in one [node], or as +node:8 after the machine"
+            "the nodes of this machine are the GPUs of its hosts and must be equal; "
+            "describe them in one [node], or as +node:8 after the machine"
         )
     text = MachineText(described.text)
     network = text.network + (f"+down:{','.join(text.down)}" if text.down else "")
@@ -142,8 +142,8 @@ def _list_group_nodes(
     rest = [group for group in groups if group.nodes is None]
     if len(rest) > 1:
         raise Error(
-            f"{rest[1].where} and {rest[0].where} are both for all other nodes; say "
-            "which nodes one of them is for"
+            f"{rest[1].where} and {rest[0].where} are both for all other nodes; "
+            "specify the nodes of one of them"
         )
     named = [node for node in left if not (hosts and is_vacant(hosts[node]))]
     if named and not rest:

@@ -23,10 +23,10 @@ _READABLE = (
     "cmplt, hcub, mesh2D, mesh3D, meshXD, torus2D, torus3D, torusXD, tleaf and ltleaf"
 )
 _REFUSED = {
-    "cmpltw": "weighs its terminals; slots of a machine are alike",
-    "deco": "is a decomposition of a graph that it does not contain; give the graph "
+    "cmpltw": "weighs its terminals; slots of a machine must be equal",
+    "deco": "is a decomposition without its graph; pass the graph "
     "itself, as a METIS file",
-    "sub": "is a part of another target; give the whole target, and the part as "
+    "sub": "is a part of another target; pass the whole target, and the part as "
     "an allocation",
     "varcmplt": "has no size; write cmplt and the number of terminals",
     "varhcub": "has no size; write hcub and the number of dimensions",
@@ -196,7 +196,7 @@ def _write_grid(machine: Machine) -> str:
     if len(wraps) > 1:
         raise Error("Scotch has no torus with rings along some axes only")
     if len(sizes) > _SCOTCH_AXES:
-        raise Error(f"Scotch knows at most {_SCOTCH_AXES} axes, not {len(sizes)}")
+        raise Error(f"Scotch supports at most {_SCOTCH_AXES} axes, not {len(sizes)}")
     kind = "torus" if wraps == {True} else "mesh"
     sizes += [1] * (2 - len(sizes))  # Scotch 7.0.3 reads a line, meshXD 1 n, as a ring
     axes = f"{len(sizes)}" if len(sizes) <= 3 else "X"
@@ -216,7 +216,7 @@ def _write_tree(machine: Machine) -> str:
         distance = machine.distance(0, span)
         span *= arity
         if distance < (levels[-1][1] if levels else 0):
-            raise Error("Scotch has no tree whose distances shrink on the way up")
+            raise Error("Scotch has no tree whose distances decrease towards the root")
         if levels and distance == levels[-1][1]:
             levels[-1] = (levels[-1][0] * arity, distance)
         else:
@@ -225,8 +225,8 @@ def _write_tree(machine: Machine) -> str:
         return "cmplt 1\n"
     if levels[0][1] == 0:
         raise Error(
-            "Scotch has no distance 0 between terminals; give the levels inside "
-            "the nodes distances, as +node:16:2,distance=1:2"
+            "Scotch has no distance 0 between terminals; set distances of the "
+            "levels inside nodes, as +node:16:2,distance=1:2"
         )
     below = [0, *(distance for _, distance in levels[:-1])]
     pairs = [

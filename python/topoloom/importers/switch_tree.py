@@ -164,7 +164,7 @@ def _find_parents(switches: list[Switch], index: dict[str, int]) -> list[int | N
                 raise Error(
                     f"line {switch.line}: switch {name} is a child of {switch.name} "
                     f"and of {switches[above].name} (line {switches[above].line}); "
-                    "a tree has one way up, so keep one of them"
+                    "a switch has one parent, so keep one of them"
                 )
             parent[child] = at
     return parent

@@ -124,7 +124,7 @@ def _name_nodes(places: dict[str, tuple[int, _Place]]) -> dict[str, _Place]:
     if ranks and len(ranks) < len(places):
         raise Error(
             f"line {places[ranks[0]][0]}: '{ranks[0]}' is a rank, but other lines "
-            "have hosts; keep to one of them"
+            "have hosts; use either ranks or hosts"
         )
     nodes: dict[_Place, str] = {}
     for name, (line, place) in places.items():

@@ -298,7 +298,7 @@ def _check_bind(bind: str, node: NodeParts, cores_per_slot: int) -> None:
         raise Error(unknown_name("thing to bind to", bind, BINDS))
     if not node.cpus:
         raise Error(
-            f"cannot bind to a {bind}: the machine does not give the CPUs of its "
+            f"cannot bind to a {bind}: the machine has no CPUs of its "
             f"slots; {CPUS_REMEDY}"
         )
     if cores_per_slot > 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts, which launchers use: nodes, or groups of nodes in rail networks.
+"""Converts between nodes and hosts. Hosts are nodes, or groups of nodes on rails.
 
 In a rail network each node is a GPU; the GPUs of a host are consecutive nodes.
 """

@@ -211,7 +211,7 @@ def _group_containers(
 
 
 def _find_regular_size(masks: list[int], core_of: dict[int, int]) -> int:
-    """Return the cores per mask if all masks are equally long runs of cores, else 0."""
+    """Return the cores per mask if masks are equal runs of cores, else 0."""
     sizes = {mask.bit_count() for mask in masks}
     if len(sizes) != 1 or (size := sizes.pop()) * len(masks) != len(core_of):
         return 0

@@ -61,7 +61,7 @@ class _NearestHosts(Mapping[int, Sequence[int]]):
 
 @dataclass
 class _Recheck:
-    """A kind of repeated measurement."""
+    """A kind of recheck, of latency or of bandwidth."""
 
     of: str
     residuals: Residuals

@@ -80,7 +80,7 @@ def test_machines_become_targets(text: str, target: str) -> None:
         ("torus:4x4+node:2", "one terminal per router"),
         ("torus:3x3x3x3x3x3", "at most 5 axes"),
         ("tree:4+node:2", "no distance 0"),
-        ("tree:4+node:2,distance=9:1", "shrink on the way up"),
+        ("tree:4+node:2,distance=9:1", "decrease towards the root"),
         (
             "tree:4+node:2,distance=1:2,port=0:1",
             "no distances to a node's NIC",

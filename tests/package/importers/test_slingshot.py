@@ -100,7 +100,7 @@ def test_an_allocation_is_not_read_as_groups() -> None:
             "n1 x1000c0s0b0n0\nn2 x1000c0s0b0n0\n",
             "line 2: n2 and n1 \\(line 1\\) are both at x1000c0s0b0n0; keep one",
         ),
-        ("n1 1\nn2 1 4\n", "line 2: only one of this and line 1 gives the switch"),
+        ("n1 1\nn2 1 4\n", "line 2: host n2 and the host on line 1 must"),
         (
             f"n1 {address(1, 2, 3)}\nn1 {address(2, 2, 3)}\n",
             "line 2: host n1 is in group 2, but line 1 has it in group 1",

@@ -71,7 +71,7 @@ def test_gpus_are_counted(gres: str, count: int) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("NodeName=n1 RealMemory=5", "line 1: no cores are given; write Sockets=2"),
+        ("NodeName=n1 RealMemory=5", "line 1: no cores are specified; write Sockets=2"),
         ("NodeName=n1 CPUs=0", "line 1: cpus=0 is not a number above 0"),
         ("NodeName=n1 CPUs=many", "line 1: cpus=many is not a number"),
         (

@@ -357,7 +357,7 @@ def test_ranks_that_share_a_gpu_are_refused_by_torchrun() -> None:
 
 def test_jsrun_needs_the_cpus_of_slots() -> None:
     placement = host_placement(Machine("mesh:2"), range(2), [1, 0])
-    with pytest.raises(Error, match="does not give those of its slots; take one"):
+    with pytest.raises(Error, match="has no CPUs of its slots; take one"):
         find_format("jsrun-erf").write(placement)
 
 

@@ -365,7 +365,7 @@ levels = [8, 4, 1]
 levels = [2]
 """
     )
-    with pytest.raises(Error, match="GPUs of its hosts, all alike"):
+    with pytest.raises(Error, match="GPUs of its hosts and must be equal"):
         load_described(file)
-    with pytest.raises(Error, match="GPUs of its hosts, all alike"):
+    with pytest.raises(Error, match="GPUs of its hosts and must be equal"):
         join_nodes(load_described("rails:8:4:1")[1], ["0=+node:4", "+node:2"])

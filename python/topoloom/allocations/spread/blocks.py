@@ -53,7 +53,7 @@ def _build_layout(
     block: Sequence[int],
     inner: int,
 ) -> Integers:
-    """Assign cells to leaf groups; the axes of `order` up to `inner` are in a band."""
+    """Assign cells to leaf groups; a band extends along `order` up to axis `inner`."""
     at, place = np.zeros(mesh.hosts, np.int64), 1
     band, bands = np.zeros(mesh.hosts, np.int64), 1
     for rank, axis in enumerate(order):
@@ -94,7 +94,7 @@ def _assign_blocks(
     parts: list[list[int]],
     free: Sequence[int],
 ) -> Integers:
-    """Assign blocks to the leaf groups of their band, the rest to spare hosts."""
+    """Assign blocks to leaf groups of their band, and other cells to spare hosts."""
     leaf_of = np.full(mesh.hosts, -1, np.int64)
     room = list(free)
     at, missed = 0, list[tuple[int, int]]()

@@ -71,7 +71,7 @@ class CellExchange:
         heat: float,
         random: list[float],
     ) -> None:
-        """Pick a group above its target; move a cell to another leaf group of it."""
+        """Move a cell of a group above its target to another of its leaf groups."""
         kind, group = list(over)[int(random[0] * len(over))]
         counts = self._counts[kind][group]
         there = sorted(

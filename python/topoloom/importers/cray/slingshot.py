@@ -103,8 +103,8 @@ def read_slingshot(text: str) -> MachineDescription:
     for host, node in nodes.items():
         if bool(node.below) != bool(first.below):
             raise Error(
-                f"line {node.line}: only one of this and line {first.line} gives the "
-                f"switch or chassis of its host; give that of {host} like the others"
+                f"line {node.line}: host {host} and the host on line {first.line} must "
+                "both have a switch or chassis, or neither"
             )
     described = describe_host_paths(
         _build_host_path(host, node) for host, node in nodes.items()

@@ -68,7 +68,7 @@ def read_fabric(lines: list[str]) -> dict[str, Device]:
             if device is None:
                 raise Error(
                     f"line {number}: a port before the first Switch, Ca or Rt line; "
-                    "give the whole output"
+                    "pass the whole output"
                 )
             _add_port(device, number, line)
             continue
@@ -79,7 +79,7 @@ def read_fabric(lines: list[str]) -> dict[str, Device]:
             if first is not device:
                 raise Error(
                     f"line {number}: {device.name} is listed twice, first on line "
-                    f"{first.line}; give the output of one run"
+                    f"{first.line}; pass the output of one run"
                 )
         elif line.strip() and _ASIDE.match(line) is None:
             raise Error(
@@ -132,14 +132,14 @@ def _check_cables(fabric: dict[str, Device], device: Device) -> None:
         if peer is None:
             raise Error(
                 f"line {port.line}: the cable leads to {port.peer}, which has no "
-                "block; give the whole output"
+                "block; pass the whole output"
             )
         back = peer.ports.get(port.peer_port)
         if back is None:
             raise Error(
                 f"line {port.line}: the cable from {device.name}[{number}] to "
                 f"{port.peer}[{port.peer_port}] is listed at this end only; "
-                "give the whole output"
+                "pass the whole output"
             )
         if (back.peer, back.peer_port) != (device.name, number):
             raise Error(

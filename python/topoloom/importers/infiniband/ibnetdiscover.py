@@ -126,7 +126,7 @@ def _build_graph(
 
 
 def _is_tree(cables: Cables) -> bool:
-    """Return whether no cable closes a cycle."""
+    """Return whether the cables contain no cycle."""
     part: dict[int, int] = {}
 
     def find_root(vertex: int) -> int:
@@ -222,7 +222,7 @@ def _require_connected(hosts: dict[str, list[Device]], cables: Cables) -> None:
         first, host = names[0], names[alone]
         raise Error(
             f"line {hosts[host][0].line}: no cables lead from host {host} to host "
-            f"{first}; give one connected fabric"
+            f"{first}; pass one connected fabric"
         )
 
 

@@ -74,7 +74,7 @@ def _read_cluster(cluster: Element) -> MachineDescription:
     policy = cluster.attributes.get("sharing_policy", "SPLITDUPLEX")
     if policy not in ("SPLITDUPLEX", "SHARED"):
         cluster.fail(
-            f"links with sharing_policy {policy[:20]} never fill; give them "
+            f"links with sharing_policy {policy[:20]} have no shared capacity; use "
             "SPLITDUPLEX or SHARED"
         )
     text = _TOPOLOGIES[kind](cluster, len(hosts))

@@ -139,7 +139,7 @@ def _find_route(machine: Machine, source: int, target: int) -> list[int]:
     if any(share < 1 for _, share in route):
         raise Error(
             f"SimGrid sends a message along one route, but {machine.name} splits "
-            f"those from node {source} to node {target} over several; give it "
+            f"messages from node {source} to node {target} over several; set "
             "another routing="
         )
     return [link for link, _ in route]

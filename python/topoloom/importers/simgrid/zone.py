@@ -145,8 +145,8 @@ def _build_edges(parts: _Zone) -> str:
                 continue
             if user.setdefault(name, pair) != pair or route.links.count(name) > 1:
                 route.element.fail(
-                    f"link '{name}' carries several routes, which does not say what "
-                    "it joins; describe the network with routers and Floyd"
+                    f"link '{name}' has several routes, so its ends are not unique; "
+                    "describe the network with routers and Floyd"
                 )
         stops = [route.source]
         for before, after in zip(route.links, route.links[1:], strict=False):
@@ -174,7 +174,7 @@ def _build_star(parts: _Zone, given: set[tuple[int, int]]) -> str:
             or down.setdefault(route.target, last) != last
         ):
             route.element.fail(
-                "the links of this route do not say which switches they meet; "
+                "the links of this route do not determine their switches; "
                 "describe the network with routers and routing Floyd"
             )
     missing = count * (count - 1) - len(given)

@@ -108,7 +108,7 @@ def _read_shape(values: dict[str, str]) -> NodeShape:
         shape = NodeShape(sockets or 1, count["corespersocket"], threads)
     elif "cpus" not in count:
         raise Error(
-            "no cores are given; write Sockets=2 CoresPerSocket=32 or CPUs=64 "
+            "no cores are specified; write Sockets=2 CoresPerSocket=32 or CPUs=64 "
             "(slurmd -C prints them)"
         )
     else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A launcher's report of the location at which it would start each rank."""
+"""A launcher's report of where it would start each rank."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from topoloom._core import Error
 
 
 class PlacementRefusedError(Error):
-    """The launcher cannot apply the placement."""
+    """Raised if the launcher cannot apply the placement."""
 
 
 class JobMap(NamedTuple):

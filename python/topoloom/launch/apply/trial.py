@@ -118,7 +118,7 @@ def _suggest_host_name(text: str) -> str:
     found = _NOT_ALLOCATED.search(text)
     if found is None or not is_this_host(found[1]) or found[1] == socket.gethostname():
         return ""
-    return f" It knows {found[1]} as {socket.gethostname()}: give --hosts that name."
+    return f" It knows {found[1]} as {socket.gethostname()}: use this name in --hosts."
 
 
 def _run_trial(launch: Launch) -> subprocess.CompletedProcess[str]:

@@ -26,7 +26,7 @@ class Order(NamedTuple):
 
     @property
     def line(self) -> str:
-        """The line of the order in the job's input."""
+        """The order as a line of the job's input."""
         measured = [self.kind, ",".join(map(str, self.sizes)), str(self.window)]
         words = [self.how, *(measured if self.kind else []), self.rest]
         return " ".join(filter(None, words)) + "\n"

@@ -42,7 +42,7 @@ def find_rank_ends(
             raise Error(
                 f"{line.where}: rank {line.place} of communicator {line.communicator} "
                 f"is process {other[1]} of {other[0]} and {line.process[1]} of {name}; "
-                "give the files of one job"
+                "pass the files of one job"
             )
     if parts.by_gpu:
         return _find_gpu_ends(members, hosts, parts)
@@ -66,7 +66,8 @@ def _find_gpu_ends(
         if ranks > parts.gpus:
             raise Error(
                 f"{host} has {counted(ranks, 'rank')} in these files and "
-                f"{counted(parts.gpus, 'GPU')} in the machine; give those of one job"
+                f"{counted(parts.gpus, 'GPU')} in the machine; "
+                "pass the files of one job"
             )
         order = max(
             (_list_host_processes(group, host) for group in members.values()), key=len
