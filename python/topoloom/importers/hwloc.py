@@ -47,9 +47,9 @@ def read_inside(text: str) -> tuple[NodeCores, str | None]:
     waiting = [(read_xml(text), 0)]
     while waiting:
         element, near = waiting.pop()
-        near = topology.start(element, near)
+        near = topology.start_element(element, near)
         waiting += [(child, near) for child in reversed(element.children)]
-    return topology.inside(), topology.host
+    return topology.build_node(), topology.host
 
 
 class _TopologyReader:
@@ -66,7 +66,7 @@ class _TopologyReader:
         self._domains: dict[int, int] = {}
         self._devices: dict[str, NearDevice] = {}
 
-    def start(self, element: Element, near: int) -> int:
+    def start_element(self, element: Element, near: int) -> int:
         """Add an element; return the nearest CPUs of its children."""
         try:
             return self._start_element(element, near)
@@ -141,7 +141,7 @@ class _TopologyReader:
             raise Error(f"PU {number} is listed twice, first on line {first}")
         self._pus[number] = line
 
-    def inside(self) -> NodeCores:
+    def build_node(self) -> NodeCores:
         """Build the result after all elements are read."""
         pus = sum(1 << number for number in self._pus)
         if self._allowed is not None:

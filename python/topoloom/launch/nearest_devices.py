@@ -76,12 +76,12 @@ def _find_nearest(
     """List all devices at the smallest distance; `global_slot` maps local slots."""
     here = global_slot(slot)
 
-    def distance(device: Device) -> tuple[bool, int]:
+    def measure_distance(device: Device) -> tuple[bool, int]:
         if slot in device.slots:
             return False, 0
         return True, min(machine.distance(here, global_slot(s)) for s in device.slots)
 
-    distances = [distance(device) for device in devices]
+    distances = [measure_distance(device) for device in devices]
     least = min(distances)
     pairs = zip(devices, distances, strict=True)
     return tuple(device.name for device, far in pairs if far == least)

@@ -43,7 +43,7 @@ def _list_partners(found: Findings) -> list[list[int]]:
     if not isinstance(costs, PairCosts):
         return [[o for o in range(count) if o != host] for host in range(count)]
     hosts = np.array(found.host_of)
-    first, second, _ = costs.measured
+    first, second, _ = costs.measured_pairs
     met: list[set[int]] = [set() for _ in range(count)]
     for a, b in zip(hosts[first].tolist(), hosts[second].tolist(), strict=True):
         if a != b:

@@ -95,7 +95,7 @@ class Findings:
             return []
         hops, first = self.network.hops, np.unique(self.host_of, return_index=True)[1]
         if isinstance(self.costs, PairCosts):
-            a, b, seconds = self.costs.measured
+            a, b, seconds = self.costs.measured_pairs
             a, b = np.array(self.host_of)[a], np.array(self.host_of)[b]
             a, b, seconds = a[a != b], b[a != b], seconds[a != b]
         else:
@@ -163,7 +163,7 @@ class Findings:
             if order.how in ("circle", "pairs") and order.kind == "echo"
         ]
         echoes = self.samples.exchanges.of_orders(scans)
-        return {"echo": echoes, "burst": alone.where(long)}
+        return {"echo": echoes, "burst": alone.select_by_mask(long)}
 
     def _level_document(self, level: Level) -> dict[str, Any]:
         costs = self.level_costs.get(level.name)

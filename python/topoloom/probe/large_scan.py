@@ -162,7 +162,9 @@ class _JobProbe:
         found = self._job.samples.exchanges[before:]
         medians = found.medians
         known = PairCosts(self._job.samples.ranks, found.first, found.second, medians)
-        errors = estimate_median_errors(found.counts, medians, found.apart)
+        errors = estimate_median_errors(
+            found.counts, medians, found.relative_deviations
+        )
         error = float(np.median(errors)) if len(found) else NOISE
         return known[ranks[:, 0], ranks[:, 1]], error
 
@@ -224,14 +226,14 @@ def _measure_unexplained(
     host_of: Sequence[int], costs: PairCosts, errors: PairCosts
 ) -> tuple[float, float]:
     """Return the deviation of log times from their groups' times, and the error."""
-    first, second, seconds = costs.measured
+    first, second, seconds = costs.measured_pairs
     of = np.array(host_of)
     apart = of[first] != of[second]
     first, second, seconds = first[apart], second[apart], seconds[apart]
     if not len(seconds):
         return 0.0, 0.0
     left = np.log(seconds / costs.get_typical(first, second))
-    error = float(np.median(errors.measured[2]))
+    error = float(np.median(errors.measured_pairs[2]))
     return SIGMA * float(np.median(np.abs(left))), error
 
 
@@ -257,5 +259,5 @@ def compute_large_costs(samples: ProbeSamples) -> tuple[PairCosts, PairCosts]:
     found = exchanges.of_orders(scanned)
     ends = samples.ranks, found.first, found.second
     medians = found.medians
-    errors = estimate_median_errors(found.counts, medians, found.apart)
+    errors = estimate_median_errors(found.counts, medians, found.relative_deviations)
     return PairCosts(*ends, medians), PairCosts(*ends, errors)

@@ -58,7 +58,7 @@ class Timing:
     order: float  # fixed seconds of an order
     rate: float  # bytes per second of long messages
 
-    def pair(self, error: float) -> float:
+    def estimate_pair_seconds(self, error: float) -> float:
         """Estimate the seconds to measure a pair to a standard error of its median."""
         return (
             count_messages(
@@ -137,7 +137,7 @@ def _estimate_scan(
     sizes: Sequence[int], effort: Effort, timing: Timing
 ) -> list[StageEstimate]:
     ranks, hosts = sum(sizes), len(sizes)
-    usual = timing.pair(compute_scan_error(effort))
+    usual = timing.estimate_pair_seconds(compute_scan_error(effort))
 
     def make_step(
         name: str, rounds: int, pairs: int, each: float = usual
@@ -154,7 +154,7 @@ def _estimate_scan(
     if 1 < hosts <= MAX_HOSTS:
         steps.append(make_step("pairs of hosts", hosts - 1, hosts * (hosts - 1) // 2))
     elif hosts > MAX_HOSTS:
-        exact = timing.pair(LANDMARK_ERROR)
+        exact = timing.estimate_pair_seconds(LANDMARK_ERROR)
         steps += [
             make_step("pairs of hosts", HOST_ROUNDS, HOST_ROUNDS * hosts // 2),
             make_step(
@@ -232,6 +232,8 @@ def measure_first_round(
     if not len(found) or not len(long):
         return Timing(1e-6, 0.0, took, 1e9)
     short = float(np.quantile(found.medians, 0.9))
-    deviation = float(np.mean(estimate_deviations(found.counts, found.apart)))
+    deviation = float(
+        np.mean(estimate_deviations(found.counts, found.relative_deviations))
+    )
     rate = WINDOW * LONG / max(long[0].median - 2 * short, long[0].median / 2)
     return Timing(short, deviation, took, rate)

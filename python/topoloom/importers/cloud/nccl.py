@@ -162,7 +162,7 @@ def _compute_distances(system: _HostTopology) -> list[list[int]]:
     ends = _find_nvlink_rates(system)
     size = range(len(system.gpus))
 
-    def distance(a: int, b: int) -> int:
+    def compute_distance(a: int, b: int) -> int:
         if (
             (a, b) in ends
             or (b, a) in ends
@@ -175,7 +175,7 @@ def _compute_distances(system: _HostTopology) -> list[list[int]]:
         shared = set(one) & set(other)
         return SAME_SWITCH if len(shared) > 1 else SAME_CPU
 
-    return [[0 if a == b else distance(a, b) for b in size] for a in size]
+    return [[0 if a == b else compute_distance(a, b) for b in size] for a in size]
 
 
 def _format_levels(distances: list[list[int]]) -> str | None:

@@ -34,7 +34,7 @@ RANK_VARIABLES = (
 TOOLS = ("nvidia-smi", "-L"), ("rocminfo",)
 
 
-def report(folder: str) -> None:
+def write_report(folder: str) -> None:
     """Write the host and visible GPUs of this process, if it is a rank."""
     for names in RANK_VARIABLES:
         rank, local = (os.environ.get(name, "") for name in names)
@@ -50,12 +50,12 @@ def report(folder: str) -> None:
     about = {"host": host, "local": int(local)}
     about |= {"by_torchrun": "GROUP_RANK" in os.environ}
     about |= {name: os.environ[name] for name in VISIBLE if name in os.environ}
-    write(path, json.dumps(about))
+    write_atomically(path, json.dumps(about))
     atexit.register(write_used_gpu, path)
     write_gpu_list(path.with_name("gpus-" + host.replace("/", "_")))
 
 
-def write(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str) -> None:
     """Write a file atomically, because child processes of a rank also write it."""
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     new.write_text(text)
@@ -80,7 +80,7 @@ def write_gpu_list(path: Path) -> None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return
-    write(path, found.stdout)
+    write_atomically(path, found.stdout)
 
 
 def write_used_gpu(path: Path) -> None:
@@ -92,11 +92,11 @@ def write_used_gpu(path: Path) -> None:
         device = torch.cuda.current_device()
         uuid = getattr(torch.cuda.get_device_properties(device), "uuid", "")
         used = json.dumps({"device": device, "uuid": str(uuid)})
-        write(path.with_name(path.name + ".used"), used)
+        write_atomically(path.with_name(path.name + ".used"), used)
     except Exception:  # a driver error must not change the job's exit status
         return
 
 
 if __name__ == "topoloom_injected" and REPORTS in os.environ:
     with contextlib.suppress(OSError):
-        report(os.environ[REPORTS])
+        write_report(os.environ[REPORTS])

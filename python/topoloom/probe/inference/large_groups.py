@@ -138,7 +138,7 @@ def _make_evidence(
     group = np.full(costs.shape[0], -1)
     for number, below in enumerate(part.groups):
         group[first[below.members]] = number
-    a, b, seconds = costs.measured
+    a, b, seconds = costs.measured_pairs
     known = (group[a] >= 0) & (group[b] >= 0)
     a, b, seconds = group[a[known]], group[b[known]], seconds[known]
     same = a == b
@@ -226,7 +226,7 @@ def _make_large_network(
         if group.kind in (ALL, GROUP):
             middle[id(group)] = costs.compute_median(group)
     hosts = np.array(host_of)
-    a, b, seconds = costs.measured
+    a, b, seconds = costs.measured_pairs
     between = hosts[a] != hosts[b]
     a, b, seconds = a[between], b[between], seconds[between]
     measured, fitted = np.log(seconds), np.log(costs.get_typical(a, b))

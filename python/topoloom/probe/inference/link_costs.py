@@ -69,8 +69,8 @@ def fit_link_costs(
     table = _TimeTable(routes, ends, overhead)
     latencies = np.maximum(0, table.shortest - overhead)
     for _ in range(_STEPS):
-        factors = table.factors(latencies)
-        before, latencies = latencies, table.latencies(factors)
+        factors = table.solve_factors(latencies)
+        before, latencies = latencies, table.solve_latencies(factors)
         if np.allclose(before, latencies, rtol=_CONVERGED, atol=1e-13):
             break
     rounded = [
@@ -100,7 +100,7 @@ class _TimeTable:
         self.shortest: Values = np.array([fit.measured[0] for fit in fits])
         self.most = _limit_factors(routes, limits)
 
-    def factors(self, latencies: Values) -> Values:
+    def solve_factors(self, latencies: Values) -> Values:
         """Solve for f and g of each regime; shape ``(regimes, 2)``."""
         found: list[tuple[float, float]] = []
         for regime, most in enumerate(self.most):
@@ -115,7 +115,7 @@ class _TimeTable:
             found.append(_solve_bounded(rows, wanted, most))
         return np.array(found)
 
-    def latencies(self, factors: Values) -> Values:
+    def solve_latencies(self, factors: Values) -> Values:
         """Solve for L of each route."""
         long = factors[self.regime, 0] * self.inverse
         rest = self.rest - factors[self.regime, 1] * self.wide

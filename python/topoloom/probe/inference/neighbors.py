@@ -82,7 +82,7 @@ def find_candidates(costs: PairCosts, first: Hosts) -> Pairs:
 def _find_landmarks(costs: PairCosts, first: Hosts) -> Hosts:
     """Find hosts that were measured with nearly all others."""
     host = _number_hosts(costs, first)
-    a, b, _ = costs.measured
+    a, b, _ = costs.measured_pairs
     between = (host[a] >= 0) & (host[b] >= 0)
     ends = np.concatenate([host[a[between]], host[b[between]]])
     met = np.bincount(ends, minlength=len(first))
@@ -121,7 +121,7 @@ def find_linked_hosts(
     if hops.min() < 0 or hops.max() < DIAMETER:
         return None
     host = _number_hosts(costs, first)
-    a, b, measured = costs.measured
+    a, b, measured = costs.measured_pairs
     between = (host[a] >= 0) & (host[b] >= 0)
     apart, measured = hops[host[a[between]], host[b[between]]], measured[between]
     hop, base = np.polyfit(apart - 1, measured, 1)

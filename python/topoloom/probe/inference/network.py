@@ -145,15 +145,15 @@ def make_tree(
     order: list[int] = []
     groups: list[RankGroup] = []
 
-    def visit(group: RankGroup) -> None:
+    def collect_groups(group: RankGroup) -> None:
         if group.kind == HOST:
             order.append(hosts[group.ranks[0]])
             return
         for part in group.groups:
-            visit(part)
+            collect_groups(part)
         groups.append(group)
 
-    visit(root)
+    collect_groups(root)
     base = min(middle.values(), default=0.0)
     up = {id(group): (middle[id(group)] - base) / 2 for group in groups}
     links = [

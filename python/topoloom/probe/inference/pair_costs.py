@@ -90,11 +90,11 @@ class PairCosts:
         self.tree: GroupTree | None = None
         if root is not None:
             self.tree = GroupTree(root)
-            self._join(self.tree)
+            self._sort_pairs_by_group(self.tree)
 
     def fill_missing(self, root: RankGroup) -> PairCosts:
         """Return a copy with typical costs for unmeasured pairs."""
-        first, second, seconds = self.measured
+        first, second, seconds = self.measured_pairs
         return PairCosts(self.shape[0], first, second, seconds, root)
 
     def fill_by_network(
@@ -109,7 +109,7 @@ class PairCosts:
         return found
 
     @property
-    def measured(self) -> tuple[Numbers, Numbers, NDArray[np.float64]]:
+    def measured_pairs(self) -> tuple[Numbers, Numbers, NDArray[np.float64]]:
         """Ranks of the measured pairs, lower rank first, and their seconds."""
         first, second = np.divmod(self._keys, self.shape[0])
         return first, second, self._seconds
@@ -174,8 +174,8 @@ class PairCosts:
         a, b = np.broadcast_arrays(host_of[first], host_of[second])
         return np.where(a == b, usual, predicted[a, b])
 
-    def _join(self, tree: GroupTree) -> None:
-        first, second, seconds = self.measured
+    def _sort_pairs_by_group(self, tree: GroupTree) -> None:
+        first, second, seconds = self.measured_pairs
         common = tree.find_common_groups(first, second)
         self._by_group = np.argsort(common, kind="stable")
         numbers = np.arange(len(tree.groups) + 1)

@@ -216,7 +216,7 @@ def _compute_gain(blocks: _Blocks, of: Numbers, least: float, single: bool) -> f
     inside, across = _WeightedMean(blocks, together), _WeightedMean(blocks, ~together)
     apart = across.mean - inside.mean
     # Most pairs across groups must be farther, not only a few pairs by chance.
-    if apart < least or across.middle - inside.middle < apart / 2:
+    if apart < least or across.median - inside.median < apart / 2:
         return -math.inf
     return apart**2 / (inside.square_error + across.square_error) / 2 - _count_log_ways(
         sizes
@@ -259,7 +259,7 @@ class _WeightedMean:
         self.square_error = 2 / total
 
     @property
-    def middle(self) -> float:
+    def median(self) -> float:
         """The weighted median of the selected blocks."""
         values, weights = self._values
         order = np.argsort(values)

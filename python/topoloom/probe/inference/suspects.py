@@ -141,7 +141,7 @@ class Residuals:
         return _merge_directions(np.minimum(a, b), np.maximum(a, b), values)
 
     @property
-    def ways(self) -> tuple[Numbers, Numbers, Values]:
+    def directed_medians(self) -> tuple[Numbers, Numbers, Values]:
         """Senders, receivers, and the median of their measurements."""
         return _merge_directions(*self._all_medians)
 
@@ -285,7 +285,7 @@ def find_slow_hosts(residuals: Residuals, hosts: int, way: str = BOTH) -> list[i
         others = np.concatenate([b, a[a != b]])
         values = np.concatenate([values, values[a != b]])
     else:
-        a, b, values = residuals.ways
+        a, b, values = residuals.directed_medians
         ends, others = (a, b) if way == OUT else (b, a)
     while len(found) < MAX_SUSPECTS and len(ends):
         own, excess = _compute_medians(ends, values)

@@ -150,17 +150,17 @@ class Exchanges(Sequence[Exchange]):
         return self._apply_by_count(lambda samples: np.median(samples, axis=1))
 
     @property
-    def apart(self) -> NDArray[np.float64]:
+    def relative_deviations(self) -> NDArray[np.float64]:
         """Relative median deviation from the median of each exchange."""
 
-        def apart(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+        def compute_deviations(samples: NDArray[np.float64]) -> NDArray[np.float64]:
             middle = np.median(samples, axis=1)
             found: NDArray[np.float64] = np.median(
                 np.abs(samples - middle[:, None]), axis=1
             )
             return found / middle
 
-        return self._apply_by_count(apart)
+        return self._apply_by_count(compute_deviations)
 
     def _apply_by_count(self, of_rows: object) -> NDArray[np.float64]:
         """Apply a function to matrices of exchanges with equal numbers of samples."""
@@ -174,7 +174,7 @@ class Exchanges(Sequence[Exchange]):
             found[some] = of_rows(seconds[at])  # type: ignore[operator]
         return found
 
-    def where(self, chosen: NDArray[np.bool_]) -> Exchanges:
+    def select_by_mask(self, chosen: NDArray[np.bool_]) -> Exchanges:
         """Select exchanges by a mask."""
         places = np.flatnonzero(chosen)
         here = places if self._chosen is None else self._chosen[places]
@@ -184,8 +184,12 @@ class Exchanges(Sequence[Exchange]):
         """Select the exchanges of the orders with these numbers."""
         if isinstance(numbers, range) and numbers.step == 1:
             order = self._rows[:, 0]
-            return self.where((order >= numbers.start) & (order < numbers.stop))
-        return self.where(np.isin(self._rows[:, 0], np.array(numbers, np.int64)))
+            return self.select_by_mask(
+                (order >= numbers.start) & (order < numbers.stop)
+            )
+        return self.select_by_mask(
+            np.isin(self._rows[:, 0], np.array(numbers, np.int64))
+        )
 
     def __len__(self) -> int:
         return self._store.count if self._chosen is None else len(self._chosen)
@@ -264,7 +268,7 @@ class ExchangeTable(Exchanges):
             rows[:, :4].astype(np.int32), rows[:, 4].astype(np.int64), seconds
         )
 
-    def repeat(self, earlier: Exchanges, order: int) -> None:
+    def copy_from(self, earlier: Exchanges, order: int) -> None:
         """Add earlier exchanges under a new order number."""
         counts = earlier.counts
         rows = np.stack(

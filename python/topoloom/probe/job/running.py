@@ -75,7 +75,7 @@ class ProbeJob:
                 lines.append(order.line)
             else:
                 self._repeated.add(_make_order_key(order))
-                self.samples.exchanges.repeat(known[1], number)
+                self.samples.exchanges.copy_from(known[1], number)
         if lines:
             self._write_orders("".join(lines))
             self._asked += len(lines)
@@ -96,7 +96,7 @@ class ProbeJob:
         for key, (order, known) in self._earlier.items():
             if key not in self._repeated:
                 self.samples.orders.append(order)
-                self.samples.exchanges.repeat(known, len(self.samples.orders) - 1)
+                self.samples.exchanges.copy_from(known, len(self.samples.orders) - 1)
 
     def _group_earlier(
         self, earlier: ProbeSamples

@@ -96,7 +96,7 @@ def diagnose_parts(
 
     `controls` adds pairs for typical times, which are needed if unknown.
     """
-    coverage = parts.coverage([test.pairs for test in tests])
+    coverage = parts.compute_coverage([test.pairs for test in tests])
     beliefs = estimate_beliefs(
         coverage, [test.ratio for test in tests], len(parts.classes)
     )

@@ -61,7 +61,9 @@ def estimate_beliefs(tests: Coverage, ratios: Sequence[float], classes: int) -> 
     `ratios`: time of each test relative to the typical time. `classes`: number of
     classes.
     """
-    return _Estimator(tests, np.log(np.asarray(ratios, dtype=float)), classes).beliefs()
+    return _Estimator(
+        tests, np.log(np.asarray(ratios, dtype=float)), classes
+    ).estimate()
 
 
 class _Estimator:
@@ -78,7 +80,7 @@ class _Estimator:
         prior = min(_MAX_PRIOR, _PRIOR_COUNT / max(classes, 1))
         self._prior = math.log(prior / (1 - prior))
 
-    def beliefs(self) -> Beliefs:
+    def estimate(self) -> Beliefs:
         """Fit the bad classes, and estimate the probabilities of all classes."""
         bad: dict[int, float] = {}
         for _ in range(_MAX_BAD):

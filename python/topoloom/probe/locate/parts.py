@@ -128,7 +128,7 @@ class Parts:
         own = len(self.nodes) + len(set(self.rail_of.values())) if self.by_gpu else 0
         return self._network_sides + own
 
-    def coverage(self, tests: Iterable[Sequence[Pair]]) -> Coverage:
+    def compute_coverage(self, tests: Iterable[Sequence[Pair]]) -> Coverage:
         """Compute the coverage of tests, each a list of pairs of ends."""
         return self._make_coverage([self._compute_loads(pairs) for pairs in tests])
 

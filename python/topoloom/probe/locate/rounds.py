@@ -66,7 +66,7 @@ def choose_next_round(parts: Parts, beliefs: Beliefs, controls: bool) -> list[Pa
         of_entries = worth[tests.classes] * visible
         sums = np.bincount(tests.rows, of_entries, len(parts.pairs))
         scores = _compute_entropy(np.minimum(sums, 1.0))
-        scores[spoiled | (sums < least) | ~taken.free()] = 0.0
+        scores[spoiled | (sums < least) | ~taken.find_free_pairs()] = 0.0
         order = np.argsort(-scores, kind="stable")[
             : _PASSES_PER_HOST * len(parts.nodes)
         ]
@@ -96,7 +96,7 @@ def _choose_controls(
     for distance in np.unique(parts.distances[rows]).tolist():
         alike = parts.distances == distance
         have = int(np.sum(alike[rows] & (unsure[rows] < SUSPECT)))
-        fit = np.flatnonzero(alike & (unsure < SUSPECT) & taken.free())
+        fit = np.flatnonzero(alike & (unsure < SUSPECT) & taken.find_free_pairs())
         for row in fit[np.argsort(unsure[fit], kind="stable")].tolist():
             if have >= _CONTROLS:
                 break
@@ -146,8 +146,8 @@ class _RoundUsage:
         cables = [any(map(parts.is_cable, one)) for one in parts.classes]
         self._limited = np.array(cables)[parts.tests.classes]
 
-    def free(self) -> NDArray[np.bool_]:
-        """List the pairs that can be added to the round."""
+    def find_free_pairs(self) -> NDArray[np.bool_]:
+        """Return a mask of the pairs that can be added to the round."""
         tests = self._parts.tests
         full = self._limited & (
             self._used[tests.classes] + tests.loads > _MAX_CABLE_LOAD
