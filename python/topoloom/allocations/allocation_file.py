@@ -79,7 +79,7 @@ class _HostLine(NamedTuple):
     is_per_rank: bool  # True if lines are per rank: a node may occur on several lines
 
 
-class _NodeNames:
+class _NodeLookup:
     """The nodes of a machine, by id, coordinates or host name."""
 
     def __init__(self, machine: Machine, hosts: Sequence[str]) -> None:
@@ -134,7 +134,7 @@ def load_allocation(
     OSError
         If the file cannot be read.
     """
-    nodes = _NodeNames(machine, hosts)
+    nodes = _NodeLookup(machine, hosts)
     inline = str(source)
     if not inline.strip():  # probably an unset variable of a batch job
         raise Error("the allocation is empty; name a file, or hosts such as n[12]")
@@ -156,7 +156,7 @@ def read_allocation(
     machine: Machine, text: str, hosts: Sequence[str] = ()
 ) -> AllocatedHosts:
     """Read an allocation from the text of a file."""
-    return _parse_allocation(_NodeNames(machine, hosts), text)
+    return _parse_allocation(_NodeLookup(machine, hosts), text)
 
 
 def save_allocation(
@@ -193,7 +193,7 @@ def _find_address(machine: Machine, node: int) -> list[int]:
     return [node]
 
 
-def _parse_allocation(nodes: _NodeNames, text: str) -> AllocatedHosts:
+def _parse_allocation(nodes: _NodeLookup, text: str) -> AllocatedHosts:
     entries: list[_HostLine] = []
     first: dict[int, _HostLine] = {}
     for entry in _parse_lines(nodes, text):
@@ -223,7 +223,7 @@ def _describe_duplicate(earlier: _HostLine, entry: _HostLine) -> str:
     )
 
 
-def _parse_lines(nodes: _NodeNames, text: str) -> Iterator[_HostLine]:
+def _parse_lines(nodes: _NodeLookup, text: str) -> Iterator[_HostLine]:
     for number, raw in enumerate(text.splitlines(), start=1):
         line = raw.partition("#")[0].strip()
         if not line:
@@ -251,7 +251,7 @@ def _describe_down_node(machine: Machine, node: int, host: str | None) -> str:
     )
 
 
-def _parse_line(nodes: _NodeNames, line: str) -> Iterator[tuple[int, str | None]]:
+def _parse_line(nodes: _NodeLookup, line: str) -> Iterator[tuple[int, str | None]]:
     vcoord = _VCOORD.fullmatch(line)
     if vcoord is not None or _NUMBERS.fullmatch(line):
         node = _parse_node(nodes.machine, vcoord[1] if vcoord else line)
@@ -295,7 +295,7 @@ def _parse_node(machine: Machine, text: str) -> int:
     return machine.node_at(numbers)
 
 
-def _find_host_number(nodes: _NodeNames, host: str) -> int:
+def _find_host_number(nodes: _NodeLookup, host: str) -> int:
     machine = nodes.machine
     if nodes.hosts:
         number = nodes.find(host)
@@ -321,7 +321,7 @@ def _find_host_number(nodes: _NodeNames, host: str) -> int:
     return number
 
 
-def _describe_unknown_host(nodes: _NodeNames, host: str) -> str:
+def _describe_unknown_host(nodes: _NodeLookup, host: str) -> str:
     close = difflib.get_close_matches(host, nodes.names[:_MAX_COMPARED_NAMES], n=1)
     guess = f" (did you mean {close[0]}?)" if close else ""
     listed = shorten(compress_hostlist(drop_vacant(nodes.names)))

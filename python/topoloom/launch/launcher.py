@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from topoloom.launch.host_placement import HostPlacement
 
 #: Open MPI 4 prints no message for a core that does not exist.
-NO_MESSAGE = "without a message; check that hosts have as many cores as the machine"
+NO_MESSAGE = "without a message; check that hosts have as many cores as described"
 #: Maximum length of a single argument on Linux, in bytes.
 LONGEST_ARGUMENT = 131_071
 

@@ -34,7 +34,7 @@ def outline(
     """
     text = MachineText(machine.text)
     topology = write_topology(text)
-    if describe := _DESCRIBE_LEVELS.get(topology["kind"]):
+    if describe := _PARTS.get(topology["kind"]):
         parts = describe(topology)
     else:
         parts = [_plural(machine.node_count, "node")]
@@ -194,7 +194,7 @@ def _describe_graph(topology: dict[str, Any]) -> list[str]:
     return [f"{_plural(topology['nodes'], 'node')}{between}, {links:,} links"]
 
 
-_DESCRIBE_LEVELS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
+_PARTS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "torus": _describe_torus,
     "mesh": _describe_torus,
     "twisted": _describe_torus,

@@ -37,14 +37,14 @@ def find_common_shape(nodes: Sequence[Levels]) -> CommonShape:
     shape has too many slots.
     """
     distance = sorted({d for node in nodes for d in node.distance})
-    by_distance = [_sizes_by_distance(node, distance) for node in nodes]
+    by_distance = [_multiply_sizes_by_distance(node, distance) for node in nodes]
     shape = _overlay(nodes, by_distance, distance, apart=False)
     shape = shape or _overlay(nodes, by_distance, distance, apart=True)
     assert shape is not None
     return shape
 
 
-def _sizes_by_distance(node: Levels, distance: Sequence[int]) -> list[int]:
+def _multiply_sizes_by_distance(node: Levels, distance: Sequence[int]) -> list[int]:
     sizes = [1] * len(distance)
     for size, far in zip(node.sizes, node.distance, strict=True):
         sizes[distance.index(far)] *= size

@@ -69,17 +69,17 @@ def names_by_node(
     Raises `topoloom.Error` for a wrong number of names, and if nodes of one host have
     different names.
     """
-    return tuple(_by_host(machine, nodes, names)[1])
+    return tuple(_assign_host_names(machine, nodes, names)[1])
 
 
 def names_by_host(
     machine: Machine, nodes: Sequence[int] | npt.NDArray[Any], names: Sequence[str]
 ) -> list[str]:
     """Return the name of each host; see `names_by_node` for `names`."""
-    return _by_host(machine, nodes, names)[0]
+    return _assign_host_names(machine, nodes, names)[0]
 
 
-def _by_host(
+def _assign_host_names(
     machine: Machine, nodes: Sequence[int] | npt.NDArray[Any], names: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     if machine.nodes_per_host == 1:

@@ -126,7 +126,7 @@ def make_node_parts(inside: NodeCores) -> NodeParts:
     cpus = tuple(tuple(_list_bits(core)) for core in inside.cores)
     devices = []
     for device in inside.devices:
-        near = _nearest_cpus(device, inside)
+        near = _find_nearest_cpus(device, inside)
         slots = tuple(i for i, core in enumerate(inside.cores) if core & near)
         devices.append(Device(device.name, device.kind, slots, device.numa, device.pci))
     return NodeParts(tuple(name for _, name in levels), cpus, tuple(devices))
@@ -139,7 +139,7 @@ def format_nodes(nodes: int, levels: str) -> str:
     return f"tree:{nodes}{add_hop_weight(levels)}"
 
 
-def _nearest_cpus(device: NearDevice, inside: NodeCores) -> int:
+def _find_nearest_cpus(device: NearDevice, inside: NodeCores) -> int:
     """Return the bit mask of the node's CPUs nearest to a device."""
     every = sum(inside.cores)
     # A device that is near no core has the same distance from all cores.
@@ -158,7 +158,9 @@ def _compute_port_costs(inside: NodeCores) -> list[int]:
         if kind in _CROSSED
     )
     nics = {
-        _nearest_cpus(device, inside) for device in inside.devices if device.kind == NIC
+        _find_nearest_cpus(device, inside)
+        for device in inside.devices
+        if device.kind == NIC
     }
     routes = []
     for near in nics:

@@ -49,7 +49,7 @@ class SlowHost:
 
 
 @dataclass(frozen=True)
-class KnownSlow:
+class KnownSlowPart:
     """A host or link that is slow in the file, the slow property, and the factor."""
 
     hosts: list[str]
@@ -70,7 +70,7 @@ class CheckedMachine:
     bandwidth: float
     #: Measured hosts and links that are already slow in the file. They are reported as
     #: slow only if they are slower now.
-    known: list[KnownSlow] = field(default_factory=list)
+    known: list[KnownSlowPart] = field(default_factory=list)
     #: Hosts that were not measured for lack of time.
     unmeasured: list[str] = field(default_factory=list)
     #: Hosts that were not measured because their ranks share CPUs and wait for each
@@ -168,7 +168,7 @@ def check_hosts(
         usual["echo"],
         usual["burst"],
         [
-            KnownSlow([units[host] for host in s.hosts], s.of, s.factor)
+            KnownSlowPart([units[host] for host in s.hosts], s.of, s.factor)
             for s in reference.suspects
             if measured.issuperset(s.hosts)
         ],

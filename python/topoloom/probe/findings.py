@@ -72,9 +72,9 @@ class Findings:
             "host_of": self.host_of,
             "sample_count": self.samples.count,
             "long_bytes": self.long_bytes,
-            "groups": _nest_groups(self.root.document()),
+            "groups": _select_nested_groups(self.root.document()),
             "evidence": _make_evidence_document(self.root.all_groups()),
-            "models": [self._level_document(level) for level in self.levels],
+            "models": [self._make_level_document(level) for level in self.levels],
             "hops": self._summarize_by_hops(),
             "channels": [
                 {"pattern": name, **curve.document()}
@@ -165,7 +165,7 @@ class Findings:
         echoes = self.samples.exchanges.of_orders(scans)
         return {"echo": echoes, "burst": alone.select_by_mask(long)}
 
-    def _level_document(self, level: Level) -> dict[str, Any]:
+    def _make_level_document(self, level: Level) -> dict[str, Any]:
         costs = self.level_costs.get(level.name)
         return {
             "level": level.name,
@@ -174,7 +174,7 @@ class Findings:
         }
 
 
-def _nest_groups(groups: list[object]) -> list[object]:
+def _select_nested_groups(groups: list[object]) -> list[object]:
     """Return [] for a list of ranks without groups."""
     return groups if any(isinstance(group, list) for group in groups) else []
 

@@ -95,7 +95,7 @@ def scan_large_job(
     whole = measure_sets(job, [first], rounds, clock, watch("pairs of hosts"))
     if rounds is None or not whole:
         return whole, None
-    host_probe = _JobProbe(job, first, clock, watch, few)
+    host_probe = _JobHostPairProbe(job, first, clock, watch, few)
     job.measure([make_error_order(effort, LANDMARK_ERROR)])
     parts = find_host_groups(len(hosts), host_probe, few)
     if len(hosts) <= neighbors.MAX_LINKED_HOSTS and not host_probe.late:
@@ -105,7 +105,7 @@ def scan_large_job(
 
 
 def _measure_neighbors(
-    host_probe: _JobProbe,
+    host_probe: _JobHostPairProbe,
     job: ProbeJob,
     hosts: Sequence[Sequence[int]],
     effort: Effort,
@@ -125,7 +125,7 @@ def _measure_neighbors(
     host_probe.pairs(pairs)
 
 
-class _JobProbe:
+class _JobHostPairProbe:
     """Measures pairs of hosts for `find_host_groups`."""
 
     def __init__(

@@ -62,7 +62,7 @@ def find_shared_links(
     size = choose_meeting_size(line[0], line[1])
     end = clock.spent + _SHARE * clock.left()
     met = measure_meetings(job, rounds, typical, size, clock.until(end, 0.5), advance)
-    looks = _Confirmations(job, found, costs.bandwidth, clock.until(end))
+    looks = _SharedLinkRechecks(job, found, costs.bandwidth, clock.until(end))
     seen = total = 0
     for each in _group_by_set(found, sets, met):
         if not found.network.is_graph:
@@ -160,7 +160,7 @@ def _group_by_set(
     ]
 
 
-class _Confirmations:
+class _SharedLinkRechecks:
     """Repeated measurements, and the shared links that they confirm."""
 
     def __init__(

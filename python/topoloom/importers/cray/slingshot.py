@@ -45,7 +45,7 @@ _PORT_BITS, _SWITCH_BITS, _GROUP_BITS = 6, 5, 9
 
 
 @dataclass
-class _Node:
+class _HostLocation:
     """A host: line number, group, and switches or chassis."""
 
     line: int
@@ -76,7 +76,7 @@ def read_slingshot(text: str) -> MachineDescription:
     approximates the dragonfly: it represents which hosts are close, but not the number
     of links between groups.
     """
-    nodes: dict[str, _Node] = {}
+    nodes: dict[str, _HostLocation] = {}
     built_in: dict[str, str] = {}
     for number, raw in enumerate(text.splitlines(), 1):
         line = _strip_comment(raw)
@@ -121,7 +121,9 @@ def _match_line(line: str) -> re.Match[str] | None:
     return next((match for match in matches if match), None)
 
 
-def _add_node(nodes: dict[str, _Node], number: int, match: re.Match[str]) -> None:
+def _add_node(
+    nodes: dict[str, _HostLocation], number: int, match: re.Match[str]
+) -> None:
     parts = match.groupdict()
     below = parts.get("switch")
     group = int(parts.get("group") or parts.get("cabinet") or 0)
@@ -132,7 +134,7 @@ def _add_node(nodes: dict[str, _Node], number: int, match: re.Match[str]) -> Non
     elif parts.get("chassis"):
         below = f"c{parts['cabinet']}-{parts['chassis']}"
     host = parts["host"] or parts["xname"]
-    node = nodes.setdefault(host, _Node(number, group))
+    node = nodes.setdefault(host, _HostLocation(number, group))
     if node.group != group:
         raise Error(
             f"line {number}: host {host} is in group {group}, but line {node.line} "
@@ -148,7 +150,7 @@ def _add_node(nodes: dict[str, _Node], number: int, match: re.Match[str]) -> Non
         node.below.add(str(int(below)) if is_number(below) else below)
 
 
-def _build_host_path(host: str, node: _Node) -> HostPath:
+def _build_host_path(host: str, node: _HostLocation) -> HostPath:
     group = f"group {node.group}"
     above: tuple[str, ...] = (group, "all groups")
     if node.below:

@@ -21,7 +21,7 @@ _FIELD = re.compile(r"\s*([a-z_]+)\s*=\s*(?:'([^']*)'|([^,']*))\s*")
 _NODES_OF_GEMINI = 2
 
 
-class _Record(NamedTuple):
+class _NodeRecord(NamedTuple):
     """A node, read from a line."""
 
     line: int
@@ -49,7 +49,7 @@ def read_xtdb2proc(text: str) -> MachineDescription:
     compute = [record for record in records if record.compute]
     if not compute:
         raise Error("line 1: the file contains no compute node")
-    routers: dict[tuple[int, ...], list[_Record]] = {}
+    routers: dict[tuple[int, ...], list[_NodeRecord]] = {}
     for record in records:
         routers.setdefault(record.router, []).append(record)
     nodes = max(map(len, routers.values()))
@@ -71,8 +71,8 @@ def read_xtdb2proc(text: str) -> MachineDescription:
     )
 
 
-def _read_records(text: str) -> list[_Record]:
-    records: list[_Record] = []
+def _read_records(text: str) -> list[_NodeRecord]:
+    records: list[_NodeRecord] = []
     lines_of: dict[str, int] = {}
     for number, raw in enumerate(text.splitlines(), 1):
         if not raw.strip() or raw.lstrip().startswith("#"):
@@ -106,7 +106,7 @@ def _parse_fields(number: int, line: str) -> dict[str, str]:
     return fields
 
 
-def _make_record(number: int, fields: dict[str, str]) -> _Record:
+def _make_record(number: int, fields: dict[str, str]) -> _NodeRecord:
     def parse_integer(key: str) -> int:
         text = _get_field(number, fields, key)
         if re.fullmatch(r"[0-9]{1,9}", text) is None:
@@ -121,7 +121,7 @@ def _make_record(number: int, fields: dict[str, str]) -> _Record:
         )
     column, row = parse_integer("cab_position"), parse_integer("cab_row")
     cage, slot, cpu = parse_integer("cage"), parse_integer("slot"), parse_integer("cpu")
-    return _Record(
+    return _NodeRecord(
         number,
         parse_integer("processor_id"),
         kind == "compute",

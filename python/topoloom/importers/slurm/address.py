@@ -18,7 +18,7 @@ _MAX_LEVELS = 64
 
 
 @dataclass
-class _Group:
+class _SwitchBuilder:
     """A switch under construction: path and children."""
 
     line: int
@@ -46,7 +46,7 @@ def read_slurm_address(text: str) -> MachineDescription:
     Lines may begin with the task (``3: ``, from ``srun -l``); a node may have several
     lines. The machine is the job's part of the cluster; see `describe_switches`.
     """
-    groups: dict[str, _Group] = {}
+    groups: dict[str, _SwitchBuilder] = {}
     seen: dict[str, tuple[int, tuple[str, ...]]] = {}
     for number, raw in enumerate(text.splitlines(), 1):
         words = _TASK.sub("", raw).split()
@@ -94,13 +94,13 @@ def _parse_path(host: str, address: str) -> tuple[str, ...] | None:
 
 
 def _add_path(
-    groups: dict[str, _Group], line: int, path: tuple[str, ...], host: str
+    groups: dict[str, _SwitchBuilder], line: int, path: tuple[str, ...], host: str
 ) -> None:
     if len(path) > _MAX_LEVELS:
         raise Error(f"line {line}: over {_MAX_LEVELS} switches above node {host}")
     for depth, name in enumerate(path):
         above = path[:depth]
-        group = groups.setdefault(name, _Group(line, above))
+        group = groups.setdefault(name, _SwitchBuilder(line, above))
         if group.path != above:
             raise Error(
                 f"line {line}: switch {name} is at {'.'.join(above) or 'the root'}, "

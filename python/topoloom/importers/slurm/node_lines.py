@@ -39,7 +39,7 @@ _COUNTS = (
 )
 
 
-class _Line(NamedTuple):
+class _NodeLine(NamedTuple):
     number: int
     hosts: tuple[str, ...]
     values: dict[str, str]
@@ -76,7 +76,7 @@ def read_slurm_nodes(text: str) -> MachineDescription:
     )
 
 
-def _read_lines(text: str) -> Iterator[_Line]:
+def _read_lines(text: str) -> Iterator[_NodeLine]:
     """Yield the lines of nodes, with values of preceding DEFAULT lines."""
     lists, default = HostLists(), dict[str, str]()
     for number, line in join_continued_lines(text):
@@ -89,7 +89,7 @@ def _read_lines(text: str) -> Iterator[_Line]:
             default |= values
             continue
         hosts = lists.expand(number, name)
-        yield _Line(number, tuple(dict.fromkeys(hosts)), default | values)
+        yield _NodeLine(number, tuple(dict.fromkeys(hosts)), default | values)
 
 
 def _read_shape(values: dict[str, str]) -> NodeShape:

@@ -63,7 +63,7 @@ def check_launch(launch: Launch) -> str | None:
     done = _run_trial(launch)
     if done.returncode != 0:
         raise Error(
-            f"{launch.command[0]} rejected the placement, nothing was started:  "
+            f"{launch.command[0]} rejected the placement, nothing was started: "
             + (extract_message(done.stderr) or f"status {done.returncode} {NO_MESSAGE}")
             + _suggest_host_name(done.stderr)
         )

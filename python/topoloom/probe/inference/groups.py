@@ -213,7 +213,9 @@ def _compute_typical(costs: Costs, splits: Sequence[Split]) -> Costs:
     def fill_medians(members: Sequence[int], splits: Sequence[Split]) -> None:
         parts = [split.members for split in splits]
         middle = (
-            _median_across(costs, parts) if parts else _median_inside(costs, members)
+            _compute_median_across(costs, parts)
+            if parts
+            else _compute_median_inside(costs, members)
         )
         found[np.ix_(members, members)] = middle
         for split in splits:
@@ -315,8 +317,8 @@ def _keep_distinct(costs: Costs, groups: Sequence[CostGroup]) -> tuple[Split, ..
         Split(g.members, _keep_distinct(costs, g.groups), _read_test(g)) for g in groups
     ]
     kept = _merge_levels(costs, splits)
-    across = _median_across(costs, [split.members for split in splits])
-    inside = [_median_inside(costs, s.members) for s in kept if not s.groups]
+    across = _compute_median_across(costs, [split.members for split in splits])
+    inside = [_compute_median_inside(costs, s.members) for s in kept if not s.groups]
     known = [value for value in inside if not np.isnan(value)]
     if known and across < LEVEL_RATIO * float(np.median(known)):
         return ()
@@ -327,16 +329,18 @@ def _merge_levels(costs: Costs, splits: Sequence[Split]) -> tuple[Split, ...]:
     """Merge groups into enclosing groups of the same distance."""
     if not splits:
         return ()
-    across = _median_across(costs, [split.members for split in splits])
+    across = _compute_median_across(costs, [split.members for split in splits])
     kept: list[Split] = []
     for split in splits:
         below = [part.members for part in split.groups]
-        near = bool(below) and across < LEVEL_RATIO * _median_across(costs, below)
+        near = bool(below) and across < LEVEL_RATIO * _compute_median_across(
+            costs, below
+        )
         kept += split.groups if near else [split]
     return tuple(kept)
 
 
-def _median_across(costs: Costs, parts: Sequence[Sequence[int]]) -> float:
+def _compute_median_across(costs: Costs, parts: Sequence[Sequence[int]]) -> float:
     blocks = [
         costs[np.ix_(some, others)].ravel()
         for number, some in enumerate(parts)
@@ -345,7 +349,7 @@ def _median_across(costs: Costs, parts: Sequence[Sequence[int]]) -> float:
     return float(np.median(np.concatenate(blocks)))
 
 
-def _median_inside(costs: Costs, members: Sequence[int]) -> float:
+def _compute_median_inside(costs: Costs, members: Sequence[int]) -> float:
     own = costs[np.ix_(members, members)]
     return float(np.median(own[~np.eye(len(members), dtype=bool)])) if len(own) else 0
 

@@ -97,7 +97,7 @@ class Meetings:
         """Measured pairs."""
         return list(self._seconds)
 
-    def compute_typical(self) -> dict[Pair, float]:
+    def compute_typical_times(self) -> dict[Pair, float]:
         """Return the typical time of each pair; the set's for pairs with few rounds."""
         every = [s for seconds in self._seconds.values() for s in seconds]
         middle = float(np.median(every)) if every else 0.0
@@ -134,7 +134,7 @@ class Meetings:
 
         Pairs that cross a known link are ignored.
         """
-        usual = self.compute_typical()
+        usual = self.compute_typical_times()
         ratios = {
             (n, pair): np.log(seconds / usual[pair])
             for n, each in enumerate(self.rounds)

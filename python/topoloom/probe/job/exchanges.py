@@ -50,7 +50,7 @@ class Exchange(NamedTuple):
         return float(np.median(self.seconds))
 
 
-class _Store:
+class _ExchangeStore:
     """Growing arrays: a row of integers per exchange, and all samples."""
 
     def __init__(self) -> None:
@@ -101,7 +101,10 @@ class Exchanges(Sequence[Exchange]):
     """
 
     def __init__(
-        self, orders: Sequence[Order], store: _Store, chosen: Numbers | None = None
+        self,
+        orders: Sequence[Order],
+        store: _ExchangeStore,
+        chosen: Numbers | None = None,
     ) -> None:
         self._orders, self._store, self._chosen = orders, store, chosen
 
@@ -246,7 +249,7 @@ class ExchangeTable(Exchanges):
     """
 
     def __init__(self, orders: Sequence[Order]) -> None:
-        super().__init__(orders, _Store())
+        super().__init__(orders, _ExchangeStore())
 
     def append(self, exchange: Exchange) -> None:
         """Add an exchange."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from topoloom.probe.locate.likelihood import estimate_beliefs
+from topoloom.probe.locate.likelihood import estimate_bad_parts
 from topoloom.probe.locate.parts import Pair, Parts
 from topoloom.probe.locate.rounds import (
     SURE,
@@ -97,27 +97,27 @@ def diagnose_parts(
     `controls` adds pairs for typical times, which are needed if unknown.
     """
     coverage = parts.compute_coverage([test.pairs for test in tests])
-    beliefs = estimate_beliefs(
+    estimate = estimate_bad_parts(
         coverage, [test.ratio for test in tests], len(parts.classes)
     )
-    left = compute_uncertainty(parts, beliefs)
+    left = compute_uncertainty(parts, estimate)
     bad = [
         BadPart(
             parts.describe_class(each.number),
             each.factor,
-            float(beliefs.chances[each.number]),
+            float(estimate.chances[each.number]),
         )
-        for each in beliefs.bad
+        for each in estimate.bad
     ]
-    found = {each.number for each in beliefs.bad}
+    found = {each.number for each in estimate.bad}
     suspects = int(np.sum(left > SUSPECT)) - sum(left[n] > SUSPECT for n in found)
     return Diagnosis(
         bad,
         len(tests),
         len(parts.nodes),
         int(suspects),
-        int(np.sum(left[beliefs.open] > 0)),
-        choose_next_round(parts, beliefs, controls),
+        int(np.sum(left[estimate.open] > 0)),
+        choose_next_round(parts, estimate, controls),
     )
 
 

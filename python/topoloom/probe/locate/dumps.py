@@ -43,7 +43,7 @@ class _Operation(NamedTuple):
     pairs: tuple[Pair, ...]
 
 
-class _Key(NamedTuple):
+class _OperationKey(NamedTuple):
     """Key of repeated operations; `message` contains source and target."""
 
     communicator: str
@@ -68,8 +68,8 @@ def read_dump_tests(
     """
     lines, sizes, missing = read_inspector_lines(files, partial)
     rank_ends, doubts = find_rank_ends(lines, parts)
-    did: dict[_Key, _Ends] = {}
-    seconds: dict[_Key, dict[int, float]] = defaultdict(dict)
+    did: dict[_OperationKey, _Ends] = {}
+    seconds: dict[_OperationKey, dict[int, float]] = defaultdict(dict)
     for line in lines:
         took = _read_microseconds(line)
         if took is None or not _is_sender(line):
@@ -139,10 +139,10 @@ def _compare_operations(
     return tests
 
 
-def _make_key(line: InspectorLine) -> _Key:
+def _make_key(line: InspectorLine) -> _OperationKey:
     kind = "p2p" if line.is_message else "coll"
     peer = int(line.body.get("p2p_peer", -1)) if line.is_message else -1
-    return _Key(
+    return _OperationKey(
         line.communicator,
         (line.place, peer) if line.is_message else None,
         str(line.body.get(kind, "")),
@@ -151,7 +151,9 @@ def _make_key(line: InspectorLine) -> _Key:
     )
 
 
-def _find_ends(key: _Key, rank_ends: Mapping[int, int | None], size: int) -> _Ends:
+def _find_ends(
+    key: _OperationKey, rank_ends: Mapping[int, int | None], size: int
+) -> _Ends:
     """Return the ends that exchanged messages; None if a rank has no line."""
     places = key.message or range(size)
     if any(place not in rank_ends for place in places):
@@ -159,7 +161,9 @@ def _find_ends(key: _Key, rank_ends: Mapping[int, int | None], size: int) -> _En
     return [rank_ends[place] for place in places]
 
 
-def _describe_operation(key: _Key, ends: Sequence[int], parts: Parts) -> _Operation:
+def _describe_operation(
+    key: _OperationKey, ends: Sequence[int], parts: Parts
+) -> _Operation:
     """Describe an operation of ranks at these ends."""
     if key.message:
         pairs: tuple[Pair, ...] = ((ends[0], ends[1]),)

@@ -47,7 +47,7 @@ class BadClass:
 
 
 @dataclass(frozen=True)
-class Beliefs:
+class BadPartEstimate:
     """Probabilities of bad parts, inferred from tests."""
 
     bad: list[BadClass]  # bad classes that explain slow tests, the most certain first
@@ -55,18 +55,20 @@ class Beliefs:
     open: NDArray[np.bool_]  # for each class, whether no test covers it sufficiently
 
 
-def estimate_beliefs(tests: Coverage, ratios: Sequence[float], classes: int) -> Beliefs:
+def estimate_bad_parts(
+    tests: Coverage, ratios: Sequence[float], classes: int
+) -> BadPartEstimate:
     """Estimate the probability that each class of parts is bad.
 
     `ratios`: time of each test relative to the typical time. `classes`: number of
     classes.
     """
-    return _Estimator(
+    return _BadPartEstimator(
         tests, np.log(np.asarray(ratios, dtype=float)), classes
-    ).estimate()
+    ).fit()
 
 
-class _Estimator:
+class _BadPartEstimator:
     def __init__(self, tests: Coverage, values: Values, classes: int) -> None:
         self._tests, self._values, self._classes = tests, values, classes
         self._rows = tests.rows
@@ -80,7 +82,7 @@ class _Estimator:
         prior = min(_MAX_PRIOR, _PRIOR_COUNT / max(classes, 1))
         self._prior = math.log(prior / (1 - prior))
 
-    def estimate(self) -> Beliefs:
+    def fit(self) -> BadPartEstimate:
         """Fit the bad classes, and estimate the probabilities of all classes."""
         bad: dict[int, float] = {}
         for _ in range(_MAX_BAD):
@@ -93,7 +95,7 @@ class _Estimator:
         judged, _ = self._compute_gains(bad, (_JUDGED_RATIO,))
         found = [BadClass(number, factor) for number, factor in bad.items()]
         found.sort(key=lambda each: (-chances[each.number], each.number))
-        return Beliefs(found, chances, judged >= 0)
+        return BadPartEstimate(found, chances, judged >= 0)
 
     def _find_best_class(self, bad: dict[int, float]) -> tuple[int, float, float]:
         """Find the additional bad class with the highest gain, its factor and gain."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.probe.locate.likelihood import Beliefs
+from topoloom.probe.locate.likelihood import BadPartEstimate
 from topoloom.probe.locate.parts import Pair, Parts, Values
 
 #: Factor on the worth of a class that a pair of the round already covers.
@@ -32,13 +32,13 @@ _MIN_VISIBLE_LOAD = 0.5
 _CONTROLS = 3
 
 
-def compute_uncertainty(parts: Parts, beliefs: Beliefs) -> Values:
+def compute_uncertainty(parts: Parts, estimate: BadPartEstimate) -> Values:
     """Compute the probability of each class; 0 for classes that need no more tests."""
     tests = parts.tests
     visible, busiest = _find_visible(parts)
-    chances: Values = beliefs.chances.copy()
-    is_open = (beliefs.open & (busiest >= _MIN_VISIBLE_LOAD)) | (chances > SUSPECT)
-    sure = _find_sure(beliefs)
+    chances: Values = estimate.chances.copy()
+    is_open = (estimate.open & (busiest >= _MIN_VISIBLE_LOAD)) | (chances > SUSPECT)
+    sure = _find_sure(estimate)
     chances[~is_open | sure] = 0.0
     # A class cannot be tested if all its tests cover a bad part.
     of_bad = _has_any(parts, sure[tests.classes] & visible)
@@ -47,17 +47,19 @@ def compute_uncertainty(parts: Parts, beliefs: Beliefs) -> Values:
     return chances
 
 
-def choose_next_round(parts: Parts, beliefs: Beliefs, controls: bool) -> list[Pair]:
+def choose_next_round(
+    parts: Parts, estimate: BadPartEstimate, controls: bool
+) -> list[Pair]:
     """Choose the next pairs of ends; [] if more pairs give no information."""
-    worth = compute_uncertainty(parts, beliefs)
+    worth = compute_uncertainty(parts, estimate)
     if not worth.any():
         return []
     tests = parts.tests
     visible, _ = _find_visible(parts)
     unsure: Values = np.bincount(
-        tests.rows, beliefs.chances[tests.classes], len(parts.pairs)
+        tests.rows, estimate.chances[tests.classes], len(parts.pairs)
     ).astype(np.float64)
-    spoiled = _has_any(parts, _find_sure(beliefs)[tests.classes] & visible)
+    spoiled = _has_any(parts, _find_sure(estimate)[tests.classes] & visible)
     taken = _RoundUsage(parts)
     least = 0.5 * float(worth[worth > 0].min())
     chosen: list[Pair] = []
@@ -114,9 +116,9 @@ def _find_visible(parts: Parts) -> tuple[NDArray[np.bool_], Values]:
     return tests.loads >= _MIN_VISIBLE_LOAD * busiest[tests.classes], busiest
 
 
-def _find_sure(beliefs: Beliefs) -> NDArray[np.bool_]:
-    sure = np.zeros(len(beliefs.chances), dtype=bool)
-    sure[[b.number for b in beliefs.bad if beliefs.chances[b.number] >= SURE]] = True
+def _find_sure(estimate: BadPartEstimate) -> NDArray[np.bool_]:
+    sure = np.zeros(len(estimate.chances), dtype=bool)
+    sure[[b.number for b in estimate.bad if estimate.chances[b.number] >= SURE]] = True
     return sure
 
 
