@@ -267,7 +267,10 @@ def object_(body: str) -> str:
             object_(f'<object type="Die" cpuset="{"," * 600}"/>'),
             "line 2: cpuset names PUs beyond 16383",
         ),
-        (object_('<object type="PU" cpuset="0x1"/>'), "line 2: a PU has no numeric os_index"),
+        (
+            object_('<object type="PU" cpuset="0x1"/>'),
+            "line 2: a PU has no numeric os_index",
+        ),
         (
             object_('<object type="NUMANode" os_index="x" cpuset="0x1"/>'),
             "line 2: a NUMANode has no numeric os_index",

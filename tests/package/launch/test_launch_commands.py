@@ -62,7 +62,7 @@ def test_a_command_line_is_split_at_the_program(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("mpirun -n 4", "names no program"),
+        ("mpirun -n 4", "has no program"),
         ("mpirun --hostfle h ./app", "did you mean 'hostfile'"),
         ("mpirun --mca btl", "needs 2 more words"),
     ],
