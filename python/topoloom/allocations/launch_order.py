@@ -85,15 +85,15 @@ LAUNCHERS = tuple(_LAUNCHERS)
 
 
 class UsedSlots(NamedTuple):
-    """The slots of its allocation that a job uses.
+    """The slots of an allocation that a job uses.
 
     Attributes
     ----------
     allocation
         One slot per rank, in launcher order, and the nodes of these slots.
     note
-        For users: which part of a larger allocation is used, and how to change it; ""
-        if all of it is used.
+        Message for users: the used part of a larger allocation, and how to change this;
+        "" if the job uses all slots.
     """
 
     allocation: Allocation

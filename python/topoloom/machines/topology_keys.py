@@ -33,7 +33,7 @@ class TopologyKind(NamedTuple):
 
 @cache
 def kinds() -> dict[str, TopologyKind]:
-    """Return the kinds of topologies by name."""
+    """Return each kind of topology by name."""
     return {
         form.name: TopologyKind(form.body, form.separator, _make_options(form))
         for form in topology_forms()

@@ -61,7 +61,7 @@ class Findings:
 
     @property
     def slow_pairs(self) -> SlowPairs:
-        """Pairs of ranks that suspects slow down."""
+        """Pairs of ranks that are slowed by a suspect host or link."""
         return SlowPairs(self.suspects, self.host_of)
 
     def document(self) -> dict[str, Any]:

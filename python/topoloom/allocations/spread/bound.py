@@ -45,7 +45,7 @@ def bound_spreads(mesh: HostMesh, free: Sequence[int]) -> list[int]:
 
 
 def bound_cost(mesh: HostMesh, free: Sequence[int], found: Sequence[int]) -> float:
-    """Compute a lower bound of `HostMesh.cost`; at most the cost of spreads `found`."""
+    """Compute a lower bound of `HostMesh.cost`, capped by the cost of `found`."""
     least = bound_spreads(mesh, free)
     impossible = {
         (i, k): _SpreadPairBound(mesh, mesh.along[i], mesh.along[k], free)

@@ -15,8 +15,9 @@ from collections.abc import Iterator
 class RepeatedInput:
     """Passes the complete standard input to each run.
 
-    A file is rewound. A pipe is copied while the first run reads it; later runs read
-    the copy, then the rest of the pipe. Terminals and /dev/null are passed unchanged.
+    For a file, the offset is reset. A pipe is copied while the first run reads it;
+    later runs read the copy, then the rest of the pipe. Terminals and /dev/null are
+    passed unchanged.
     """
 
     def __init__(self) -> None:

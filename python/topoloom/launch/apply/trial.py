@@ -51,7 +51,7 @@ def trial_program(files: Sequence[Path]) -> tuple[str, ...]:
 
 
 def check_launch(launch: Launch) -> str | None:
-    """Run a `trial_program`; describe the missing file, if any.
+    """Run a trial program; describe the missing file, if any.
 
     Only the launcher can detect an unreachable host or a core that does not exist.
 

@@ -96,7 +96,7 @@ class _TimeTable:
         times: Values = np.concatenate([fit.measured for fit in fits])
         self.inverse: Values = 1 / times
         self.wide: Values = sizes / rates / times
-        self.rest: Values = 1 - overhead / times  # seconds without the overhead
+        self.rest: Values = 1 - overhead / times  # message seconds without the overhead
         self.shortest: Values = np.array([fit.measured[0] for fit in fits])
         self.most = _limit_factors(routes, limits)
 

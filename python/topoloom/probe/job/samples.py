@@ -184,7 +184,7 @@ def _read_samples(file: Any) -> ProbeSamples:
 
 def _check_range(numbers: NDArray[np.integer], end: int) -> None:
     if numbers.dtype.kind not in "iu" or ((numbers < 0) | (numbers >= end)).any():
-        raise ValueError("numbers are out of range")
+        raise ValueError("a rank or order number is out of range")
 
 
 #: Orders that are settings and measure no pairs.

@@ -259,7 +259,7 @@ def _check_consistency(probed: Mapping[str, Any], file: str | Path) -> None:
 
 
 def flatten_groups(nested: Iterable[Any]) -> Iterator[int]:
-    """Yield the ranks of nested lists."""
+    """Yield the ranks in nested lists."""
     for each in nested:
         if isinstance(each, list):
             yield from flatten_groups(each)

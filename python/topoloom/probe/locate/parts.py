@@ -26,7 +26,7 @@ _ENDS = re.compile(r"(.+?)(?: -> | to )(.+)")
 _GPU = re.compile(r"GPU ([0-9]+)")
 _LEAF = re.compile(r"unit [0-9]+ rail ([0-9]+)")
 
-#: A pair of indices of ends; see `Parts`.
+#: Indices of the two ends of a test; see `Parts`.
 Pair = tuple[int, int]
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -143,7 +143,7 @@ class Parts:
         return 0 if end < hosts else (end - hosts) % self.gpus
 
     def get_gpu_end(self, host: int, place: int) -> int:
-        """Return the end of a GPU of a host."""
+        """Return the end index of a GPU."""
         return len(self.nodes) + host * self.gpus + place
 
     def list_busy_ends(self, end: int) -> list[int]:

@@ -105,7 +105,7 @@ class Clock:
 
     @property
     def spent(self) -> float:
-        """Seconds since the beginning."""
+        """Seconds since the clock started."""
         return time.monotonic() - self.began
 
     def left(self, share: float = 1.0) -> float:
