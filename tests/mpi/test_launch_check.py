@@ -172,7 +172,7 @@ def test_a_format_without_a_dry_run_is_not_checked(
     words = ["export", "x.json", "--to", "mpich-hostfile", "--check", "-o", "out"]
     done = topoloom(*words, "--check-with", mpirun)
     assert done.status == 2
-    assert "nothing can check mpich-hostfile" in done.err
+    assert "mpich-hostfile cannot be checked" in done.err
     assert len(done.err.splitlines()) == 1
     assert not Path("out").exists()
 

@@ -56,7 +56,7 @@ def test_a_waiting_trial_is_reported(
     monkeypatch.setattr(trial, "_SECONDS_TO_WARNING", 0)
     assert trial.check_launch(Launch(["sleep", "0.5"])) is None
     [line] = caplog.messages
-    assert line.startswith("topoloom: sleep has not ended a job that does nothing")
+    assert line.startswith("topoloom: sleep has not finished a no-op job")
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])
@@ -107,5 +107,5 @@ def test_a_host_with_another_name_in_its_launcher_is_named(tmp_path: Path) -> No
     launcher.chmod(0o755)
     with pytest.raises(Error) as error:
         trial.check_launch(Launch([str(launcher)]))
-    known = f"It knows localhost as {socket.gethostname()}: give --hosts that name."
+    known = f"It knows localhost as {socket.gethostname()}: use this name in --hosts."
     assert str(error.value).endswith(f"{line} {known}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slots of jobs: from files, chosen among free nodes, and their compactness."""
+"""Allocations: read from files, chosen among free nodes, and their compactness."""
 
 from topoloom.support.public_names import attach
 

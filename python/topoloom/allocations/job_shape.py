@@ -19,9 +19,9 @@ from topoloom._core import (
 def shape_facts(
     allocation: Allocation, jobs: Mapping[str, Allocation], seed: int
 ) -> dict[str, Any]:
-    """Measure an allocation, and the most compact one found on the empty machine.
+    """Compare an allocation with the most compact one found on the empty machine.
 
-    A job of `jobs` on the same nodes is the allocation's own.
+    An entry of `jobs` with the same nodes is the allocation itself and is ignored.
     """
     machine = allocation.machine
     shape = allocation_shape(allocation)
@@ -41,11 +41,11 @@ def shape_facts(
         "foreign_share": shape.foreign_share,
     }
     if jobs:
-        facts |= _shared(allocation, shape, jobs)
+        facts |= _measure_sharing(allocation, shape, jobs)
     return facts
 
 
-def _shared(
+def _measure_sharing(
     allocation: Allocation, shape: AllocationShape, jobs: Mapping[str, Allocation]
 ) -> dict[str, Any]:
     loads = shape.loads

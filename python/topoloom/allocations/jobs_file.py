@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes of other jobs: an allocation file, or the output of ``squeue -o '%i %N'``.
+"""Reads nodes of other jobs: an allocation file, or output of ``squeue -o '%i %N'``.
 
-The latter begins with JOBID; each line has a job and its nodes. A job without nodes is
-pending.
+Output of squeue begins with JOBID; each line has a job id and nodes. A job without
+nodes is pending and is skipped.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_BYTES = 64 * 1024 * 1024
 def load_jobs(
     machine: Machine, path: str | Path, hosts: Sequence[str] = ()
 ) -> dict[str, Allocation]:
-    """Read the nodes of jobs by job id, or of one job by the name of its file.
+    """Read the nodes of jobs, by job id (squeue) or file name (allocation file).
 
     `hosts` are the names of all nodes of the machine; empty if they have none.
 
@@ -60,5 +60,5 @@ def _read_squeue(
             what = str(error).removeprefix("line 1: ")
             raise Error(f"line {number}: job {job}: {what}") from None
     if not jobs:
-        raise Error("names no job that has nodes")
+        raise Error("contains no job with nodes")
     return jobs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts at coordinates of a torus."""
+"""Assigns hosts to coordinates of a torus."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from topoloom._core import Error
 from topoloom.nodes.host_text import vacant_name
 
-#: Routers that an axis of a torus may have.
+#: Maximum number of routers along an axis of a torus.
 MAX_ROUTERS = 16_384
-# A few bytes of text can name a place far away.
+# Upper limit, because a few bytes of text can specify a huge torus.
 _MAX_PLACES = 500_000
 
 
-def check_size(size: Sequence[int], nodes: int, line: int) -> None:
-    """Raise `topoloom.Error` with the line of a torus larger than any machine."""
+def check_torus_size(size: Sequence[int], nodes: int, line: int) -> None:
+    """Raise `topoloom.Error` if a torus is too large, with the line number."""
     if max(size) > MAX_ROUTERS or math.prod(size) * nodes > _MAX_PLACES:
         raise Error(
             f"line {line}: a torus of {'x'.join(map(str, size))} is too large to "
@@ -24,12 +24,12 @@ def check_size(size: Sequence[int], nodes: int, line: int) -> None:
         )
 
 
-def hosts_by_place(
+def list_hosts_by_position(
     size: Sequence[int], nodes: int, hosts: Mapping[tuple[int, ...], Iterable[str]]
 ) -> tuple[str, ...]:
     """List the hosts in the order of a torus's nodes, the last axis fastest.
 
-    A router with fewer than `nodes` hosts has vacant places.
+    A router with fewer than `nodes` hosts has vacant positions.
     """
     names: list[str | None] = [None] * nodes
     for extent in size:

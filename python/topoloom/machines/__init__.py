@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines: descriptions, with the allocation of a job, wiring and bisection."""
+"""Machine descriptions: reading, writing, importing and summarizing."""
 
 from topoloom.support.public_names import attach
 

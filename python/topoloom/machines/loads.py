@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads of links as JSON: the bytes over each link, by link id."""
+"""Reads and writes link loads as JSON: the bytes over each link, by link id."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Loads = NDArray[np.float64]
 
 
 def save_loads(path: str | Path, machine: Machine, loads: Loads) -> None:
-    """Write `Judgement.loads`, or other bytes by link, atomically."""
+    """Write the bytes over each link, such as `Judgement.loads`, atomically."""
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -33,7 +33,7 @@ def save_loads(path: str | Path, machine: Machine, loads: Loads) -> None:
 def load_loads(path: str | Path, machine: Machine) -> Loads:
     """Read the bytes over each link of this machine.
 
-    Raises `topoloom.Error` for loads that are invalid or of another machine.
+    Raises `topoloom.Error` if loads are invalid or belong to another machine.
     """
     text = read_text(path)
     with prefix_errors(path):
@@ -52,6 +52,6 @@ def load_loads(path: str | Path, machine: Machine) -> Loads:
 
 
 def require_machine(found: str, machine: Machine) -> None:
-    """Refuse another machine, since its link ids differ."""
+    """Raise an error if a file belongs to another machine, whose link ids differ."""
     if found != machine.text:
         raise Error(f"is for {found}, not for {machine.text}")

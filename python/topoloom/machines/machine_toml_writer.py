@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes TOML descriptions of machines, which users can edit."""
+"""Writes machine descriptions as TOML that users can edit."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def write_machine_toml(
     tables: Mapping[str, dict[str, Any]] | None = None,
     labels: Sequence[str] = (),
 ) -> None:
-    """Write a machine as TOML for `read_machine_toml`.
+    """Write a machine as TOML that `read_machine_toml` reads.
 
-    Remarks become comments; `tables` are further tables by name.
+    Remarks become comments; `tables` maps names to additional tables.
     """
     text = MachineText(machine.text)
     insides: list[dict[str, Any]] = []

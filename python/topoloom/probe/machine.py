@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Describes a measured machine."""
+"""Builds the machine description from the findings of a probe."""
 
 from __future__ import annotations
 
@@ -27,19 +27,20 @@ from topoloom.probe.network_model import (
 )
 from topoloom.support.number_ranges import expand_ranges
 
-#: Distance of the nearest slots; others are integers in proportion.
+#: Distance of the nearest slots; other distances are proportional integers.
 _UNIT = 4
-#: Share of the hosts' total rate above which they did not limit each other.
+#: If the total rate exceeds this share of the sum of single rates, hosts do not limit
+#: each other.
 _FREE_SHARE = 0.9
 _MAX_CPUS = 1 << 16
-#: Replacement for infinity, such as t of times without variance.
+#: Replacement for infinity, for example t of times without variance.
 _MAX_VALUE = 1e300
 
 
 def describe_machine(found: Findings) -> MachineDescription:
-    """Describe the machine as short text.
+    """Describe the machine as machine text.
 
-    Nodes are hosts in network order; slots are the ranks of a host, part by part.
+    Nodes are hosts in network order; slots are ranks of a host, part by part.
     Unmeasured values are omitted.
     """
     slots = _order_slots(found)
@@ -60,7 +61,7 @@ def describe_machine(found: Findings) -> MachineDescription:
 def make_tables(
     found: Findings, samples: str, command: Sequence[str]
 ) -> dict[str, Any]:
-    """Make the tables ``[model]`` and ``[probe]`` of the machine's file."""
+    """Build the tables ``[model]`` and ``[probe]`` of the machine's file."""
     tables: dict[str, Any] = {}
     model = make_model(found, Machine(describe_machine(found).text))
     if model is not None:
@@ -72,7 +73,7 @@ def make_tables(
 
 
 def _clean_values(value: Any) -> Any:
-    """Remove unknown values and meaningless digits."""
+    """Remove unknown values, and round to significant digits."""
     if isinstance(value, float):
         return float(f"{min(value, _MAX_VALUE):.7g}")
     if isinstance(value, dict):
@@ -83,7 +84,7 @@ def _clean_values(value: Any) -> Any:
 
 
 def _order_slots(found: Findings) -> list[tuple[int, ...]]:
-    """List the rank of each slot, by host."""
+    """List the rank of each slot for each host."""
     by_host = {
         found.host_of[group.ranks[0]]: tuple(_order_ranks(group))
         for group in found.root.all_groups()
@@ -144,9 +145,10 @@ def _compute_level_speeds(
 
 
 def _compute_uplink_rate(found: Findings, group: RankGroup, single: float) -> float:
-    """Compute the rate from the hosts of a group to others.
+    """Compute the rate in bytes/s from the hosts of a group to other hosts.
 
-    Without a measured limit, it is the sum over hosts; `single` is the rate of one.
+    Without a measured limit, this is the sum over hosts; `single` is the rate of one
+    host.
     """
     hosts = {found.host_of[rank] for rank in group.ranks}
     whole = len(hosts) * single
@@ -162,10 +164,10 @@ def _list_groups(network: Network) -> list[RankGroup]:
 
 
 def compute_capacity(curve: PairCurve) -> float:
-    """Compute the total bytes per second of the pairs of a curve.
+    """Compute the total bytes/s of concurrent pairs from their curve.
 
-    If the last two numbers of pairs are limited, the additional time of the last is due
-    to its additional pairs, so that fixed costs cancel.
+    If the last two numbers of pairs are limited, the rate is computed from the
+    difference of their times, so that fixed costs cancel.
     """
     pairs, seconds = curve.pairs, curve.monotone_seconds
     if len(pairs) > 1 and seconds[-1] > 1.2 * seconds[0]:
@@ -180,7 +182,7 @@ def compute_capacity(curve: PairCurve) -> float:
 def _format_switches(
     found: Findings, network: Network, rate: float, short: float
 ) -> str:
-    """Format a tree with groups of different sizes, with a switch per group."""
+    """Format a tree with unequal groups as a graph, with a switch per group."""
     hosts = {host: node for node, host in enumerate(network.order)}
     groups = _list_groups(network)
     switch = {id(group): len(hosts) + n for n, group in enumerate(groups)}
@@ -201,7 +203,7 @@ def _format_switches(
 def _format_node(
     found: Findings, slots: Sequence[Sequence[int]], short: float
 ) -> tuple[str, tuple[tuple[int, ...], ...]]:
-    """Format the inside of hosts: levels if all hosts are alike, and speeds."""
+    """Format the node: levels if all hosts are equal, and speeds."""
     groups = [g for g in found.root.all_groups() if g.kind == HOST]
     shapes = {_find_levels(group) for group in groups}
     most = max(len(of_host) for of_host in slots)
@@ -228,7 +230,7 @@ def _find_levels(group: RankGroup) -> tuple[int, ...] | None:
 
 
 def _compute_distances(found: Findings, levels: int) -> list[int]:
-    """Compute distances in proportion to the times of short messages."""
+    """Compute integer distances in proportion to the times of short messages."""
     inside = [
         level.median for level in found.levels if level.groups[0].kind in IN_HOSTS
     ]
@@ -247,10 +249,10 @@ def _collect_speeds(found: Findings, short: float) -> dict[str, str]:
     between, inside = find_host_costs(found), find_inner_costs(found)
     if between is not None and found.network is not None:
         startup = _compute_startup(between)
-        if not found.network.is_graph:  # graphs: hosts send over all their links
+        if not found.network.is_graph:  # in graphs, hosts use all their links
             speeds["bandwidth"] = _format_rate(_compute_host_rate(found))
         speeds["startup"] = _format_time(startup)
-        # In a graph, the link between neighbors has a latency as well.
+        # In a graph, the link between neighbors also has a latency.
         rest = float(between.alone.fit.measured[0]) - startup
         rest -= short * found.network.hop
         speeds["latency"] = _format_time(max(0.0, rest))
@@ -274,7 +276,7 @@ def _compute_startup(costs: LevelCosts) -> float:
 
 
 def _compute_host_rate(found: Findings) -> float:
-    """Compute a host's rate, with as many ranks as increase it."""
+    """Compute the maximum rate of a host over numbers of sending ranks."""
     curve = found.curves.get("between two hosts")
     costs = find_host_costs(found)
     single = 0.0 if costs is None else costs.bandwidth

@@ -136,7 +136,7 @@ def write_inputs(topoloom: Command) -> None:
         (["machine", "torus:0x4"], "0"),
         (["machine", "torus:4x4,nods=2"], "nodes"),
         (["machine", "torus:4x4", "-o", "none/m.toml"], "no directory"),
-        (["machine", "torus"], "lacks its size; write it as in torus:"),
+        (["machine", "torus"], "has no size; add it, as in torus:"),
         (["machine", "folder"], "folder: Is a directory"),
         (["machine", "folder/none"], "folder/none: No such file"),
         (["machine", ""], "no machine ''"),

@@ -117,7 +117,7 @@ def test_ranks_of_several_cores_are_bound_to_all_of_them(topoloom: Command) -> N
         (["--cores-per-rank", -1], "--cores-per-rank must be 1 or more, not -1"),
         (["--memory-per-rank", "0"], "--memory-per-rank must be 1 or more, not 0"),
         (["--memory-per-rank", "much"], "cannot read an amount of bytes 'much'"),
-        (["--ranks-per-node", 13], "13 ranks per node are more than the 12 that"),
+        (["--ranks-per-node", 13], "13 ranks per node exceed the 12 that"),
         (["--ranks-per-node", 1], "25 ranks on 16 nodes with room for 1 each"),
         (["--cores-per-rank", 7], "25 ranks on 16 nodes with room for 1 each"),
         (["--cores-per-rank", 13], "13 cores per rank: a node of the allocation has"),

@@ -52,18 +52,18 @@ def test_exports_name_their_omissions(
 ) -> None:
     machine = "torus:4x4,bandwidth=1GB/s,latency=1us+node:2"
     lines = {
-        "m.graph": "latencies, what is inside a node, routes",
+        "m.graph": "latencies, node levels, routes",
         "m.tgt": "bandwidths, latencies",
     }
     for name, lost in lines.items():
         text = machine.removesuffix("+node:2") if name == "m.tgt" else machine
         outcome = topoloom("machine", text, "-o", name)
-        line = f"topoloom: {name} leaves out {lost}; a .toml keeps all\n"
+        line = f"topoloom: {name} omits {lost}; a .toml file preserves all data\n"
         assert outcome.err == line
     assert topoloom("machine", machine, "-o", "m.toml").err == ""
     assert topoloom("machine", "torus:4x4,bandwidth=1GB/s", "-o", "m.xml").err == ""
     names = find_losses("m.xml", load_machine("torus:2"), ["a", "b"])
-    assert names[0] == "m.xml leaves out names of hosts; a .toml keeps all"
+    assert names[0] == "m.xml omits host names; a .toml file preserves all data"
 
 
 @pytest.mark.parametrize("name", ["p.graph", "p.mtx", "p.metis", "p"])

@@ -31,7 +31,7 @@ def topoloom_with_placement(topoloom: Command) -> Command:
     ("words", "message"),
     [
         (["verify", "x.json"], "missing argument '-- COMMAND'"),
-        (["verify", "x.json", "--", *MPIRUN], "names no program: mpirun.openmpi -n 4"),
+        (["verify", "x.json", "--", *MPIRUN], "has no program: mpirun.openmpi -n 4"),
         (["verify", "x.json", "--", "nowhere"], "there is no such program"),
         (["verify", "no.json", "--", *MPIRUN, "true"], "no.json"),
         (["verify", "empty.json", "--", *MPIRUN, "true"], "empty.json"),
@@ -39,7 +39,7 @@ def topoloom_with_placement(topoloom: Command) -> Command:
         (["verify", "x.json", "--hosts", "a", "--", *MPIRUN, "true"], "1 host name"),
         (["verify", "x.json", "--bind", "pu", "--", *MPIRUN, "true"], "cannot bind"),
         (["verify", "x.json", "--mpicc", "no", "--", *MPIRUN, "true"], "compiler 'no'"),
-        ([*WORLD, *HOSTS, "--", *MPIRUN], "names no program"),
+        ([*WORLD, *HOSTS, "--", *MPIRUN], "has no program"),
         ([*WORLD, "--", *MPIRUN, "true"], "names of the 2 hosts are not known"),
         ([*WORLD, *HOSTS, "--", *MPIRUN[:2], 3, "true"], "starts 3 ranks, but p.npz"),
         ([*WORLD, *HOSTS, "--mpicc", "no", "--", *MPIRUN, "true"], "compiler 'no'"),

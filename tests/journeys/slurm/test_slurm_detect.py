@@ -305,7 +305,7 @@ def test_stale_variables_of_a_job_are_an_error(
     assert re.search(wanted, done.stderr)
     monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
     for wrong, message in (
-        ("987654", "Slurm does not know job 987654"),
+        ("987654", "Slurm has no job 987654"),
         ("x", "'x' is not"),
     ):
         monkeypatch.setenv("SLURM_JOB_ID", wrong)

@@ -52,7 +52,7 @@ def test_one_rank_is_refused(mpi: Mpi, topoloom: Command) -> None:
     )
     assert (done.status, done.out) == (2, "")
     assert done.err == (
-        "topoloom: one rank has nobody to measure with; start two or more\n"
+        "topoloom: a single rank has no partner; start two or more ranks\n"
     )
     assert not Path("m.toml").exists()
 

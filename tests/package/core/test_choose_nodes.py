@@ -143,7 +143,7 @@ def test_hosts_of_jobs_are_found_by_name(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("JOBID PARTITION NAME\n", "squeue -o '%i %N'"),
-        ("JOBID NODELIST\n7 \n", "names no job that has nodes"),
+        ("JOBID NODELIST\n7 \n", "contains no job with nodes"),
         ("JOBID NODELIST\n7 n1\n7 n2\n", "jobs.txt:3: job 7 appears twice"),
         (
             "JOBID NODELIST\n\n7 n[1-2],n99\n",
@@ -151,7 +151,7 @@ def test_hosts_of_jobs_are_found_by_name(tmp_path: Path) -> None:
         ),
         ("JOBID NODELIST\n7 n[1-\n", "jobs.txt:2: job 7: "),
         ("JOBID NODELIST\n7 n1,n1\n", "jobs.txt:2: job 7: host n1 is named twice"),
-        ("", "jobs.txt: names no node"),
+        ("", "jobs.txt: contains no node"),
         ("\0", "not a text file"),
     ],
 )

@@ -190,7 +190,7 @@ def make_sparse_matrix(*rows: Any) -> Any:
         ),
         (
             lambda: Machine.from_networkx(networkx.MultiGraph([(0, 1)])),
-            "may have parallel links; give a Graph or DiGraph",
+            "is a multigraph; pass a Graph or DiGraph",
         ),
         (
             lambda: Machine.from_networkx(

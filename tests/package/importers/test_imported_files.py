@@ -52,7 +52,7 @@ def test_a_file_is_read_by_the_importer_that_recognizes_it(tmp_path: Path) -> No
         ("ring x", "net.txt:1: 'x' is not a number"),
         (
             "star 3",
-            r"describes no machine in a format that is known .*, ring\)",
+            r"not a machine in a known format .*, ring\)",
         ),
         ("ring 0", "net.txt: "),
         ("ring 3 a b", "net.txt: 2 host names for 3 nodes"),

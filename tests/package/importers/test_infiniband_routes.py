@@ -107,7 +107,7 @@ def make_irregular_fabric(kind: str) -> Fabric:
         ("a host more", ".* has 3 hosts, most have 2"),
         ("a cable more", ".* are joined by other cables than the rest"),
         ("another pod's spine", ".* is above .*, but not all of its spines are"),
-        ("joined leaves", ".* and .* are joined in a level"),
+        ("joined leaves", ".* and .* are connected within a level"),
         ("a host with two leaves", "n8 is cabled to 2 devices"),
         ("a core more", ".* has 3 core switches above it, most have 2"),
         ("a fourth level", ".* is four levels above the hosts"),

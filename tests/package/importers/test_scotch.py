@@ -73,17 +73,17 @@ def test_machines_are_exported_as_scotch_targets(text: str, target: str) -> None
     ("text", "message"),
     [
         ("graph:2:0-1", "no target for a graph"),
-        ("torus:4x4,wrap=10", "open along some axes"),
+        ("torus:4x4,wrap=10", "rings along some axes"),
         ("torus:4x4,nodes=2", "one terminal per router"),
         ("torus:4x4,nodes=2,hosts=free", "one terminal per router"),
         ("torus:4x4,cards=2", "one terminal per router"),
         ("torus:4x4+node:2", "one terminal per router"),
         ("torus:3x3x3x3x3x3", "at most 5 axes"),
         ("tree:4+node:2", "no distance 0"),
-        ("tree:4+node:2,distance=9:1", "shrink on the way up"),
+        ("tree:4+node:2,distance=9:1", "decrease towards the root"),
         (
             "tree:4+node:2,distance=1:2,port=0:1",
-            "no distances to a node's network port",
+            "no distances to a node's NIC",
         ),
     ],
 )

@@ -95,7 +95,7 @@ def test_an_allocation_is_not_read_as_groups() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "line 1: there is no line"),
+        ("", "line 1: no line contains the location"),
         ("n1 x1000c9s0b0n0\n", "line 1: expected a host and its location"),
         ("n1 02:00:00:00:08\n", "line 1: expected a host and its location"),
         ("n1 00:40:a6:82:f7:5b\n", "line 1: expected a host and its location"),
@@ -105,7 +105,7 @@ def test_an_allocation_is_not_read_as_groups() -> None:
             "n1 x1000c0s0b0n0\nn2 x1000c0s0b0n0\n",
             "line 2: n2 and n1 \\(line 1\\) are both at x1000c0s0b0n0; keep one",
         ),
-        ("n1 1\nn2 1 4\n", "line 2: only one of this and line 1 gives the switch"),
+        ("n1 1\nn2 1 4\n", "line 2: host n2 and the host on line 1 must"),
         (
             f"n1 {format_address(1, 2, 3)}\nn1 {format_address(2, 2, 3)}\n",
             "line 2: host n1 is in group 2, but line 1 has it in group 1",

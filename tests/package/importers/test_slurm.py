@@ -213,7 +213,7 @@ def test_two_rings_are_refused() -> None:
         ("topology: a", "line 1: expected a list of topologies"),
         ("[]", "line 1: there is no topology"),
         ("- topology: a", "line 1: a topology has exactly one of tree, block"),
-        ("- topology: a\n  flat: true", "line 2: a flat topology names no nodes"),
+        ("- topology: a\n  flat: true", "line 2: a flat topology contains no nodes"),
         ("- topology: a\n  flat: true\n  flat: true", "line 3: the key 'flat'"),
         ("- topology: a\n- topology: b", "line 2: none of 2 topologies"),
         ("- topology: a\n  cluster_default: 7", "line 2: '7' is not true or false"),

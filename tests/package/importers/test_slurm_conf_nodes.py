@@ -71,7 +71,7 @@ def test_gpus_are_counted_from_gres(gres: str, count: int) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("NodeName=n1 RealMemory=5", "line 1: no cores are given; write Sockets=2"),
+        ("NodeName=n1 RealMemory=5", "line 1: no cores are specified; write Sockets=2"),
         ("NodeName=n1 CPUs=0", "line 1: cpus=0 is not a number above 0"),
         ("NodeName=n1 CPUs=many", "line 1: cpus=many is not a number"),
         (
@@ -80,7 +80,7 @@ def test_gpus_are_counted_from_gres(gres: str, count: int) -> None:
         ),
         ("NodeName=n[1-", "line 1: "),
         ("NodeName=DEFAULT CPUs=2", "line 1: no NodeName= line names a node"),
-        ("NodeName=n1 CPUs=99999", "line 1: 99999 cores are more than any node has"),
+        ("NodeName=n1 CPUs=99999", "line 1: 99999 cores exceed the maximum per node"),
         ("NodeName=n1 CPUs=2 Gres=gpu:9999", "line 1: Gres=gpu:9999 are over 1024"),
     ],
 )

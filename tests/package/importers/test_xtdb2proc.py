@@ -95,7 +95,7 @@ def test_service_nodes_stay_but_cannot_be_allocated(tmp_path: Path) -> None:
     with pytest.raises(Error, match=r"job.txt:2: the machine has no host nid00000"):
         load_allocation(machine, file, described.hosts)
     file.write_text("nid00004\n0\n")
-    with pytest.raises(Error, match=r"job.txt:2: node 0 is a place without a host"):
+    with pytest.raises(Error, match=r"job.txt:2: node 0 is vacant"):
         load_allocation(machine, file, described.hosts)
 
 

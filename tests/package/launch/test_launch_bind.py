@@ -246,7 +246,7 @@ def test_a_command_with_its_own_binding_is_refused(
 @pytest.mark.parametrize(
     ("node", "cores", "bind", "message"),
     [
-        (NodeParts(), 1, "core", "the machine does not give the CPUs of its slots"),
+        (NodeParts(), 1, "core", "the machine has no CPUs of its slots"),
         (NODE, 1, "thread", "no thing to bind to 'thread'; there are: core, pu"),
         (NODE, 2, "core", "--bind and --cores-per-slot are mutually exclusive"),
     ],

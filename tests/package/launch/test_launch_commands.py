@@ -64,7 +64,7 @@ def test_a_command_line_is_split_at_the_program(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("mpirun -n 4", "names no program"),
+        ("mpirun -n 4", "has no program"),
         ("mpirun --hostfle h ./app", "did you mean 'hostfile'"),
         ("mpirun --mca btl", "needs 2 more words"),
     ],
@@ -225,7 +225,7 @@ def test_hosts_are_read_from_the_launcher_command(
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["sh", "job.sh"], "'sh' is not a launcher that takes a placement"),
+        (["sh", "job.sh"], "'sh' is not a supported launcher"),
         (["no-such-mpirun", "./app"], "there is no program 'no-such-mpirun'"),
     ],
 )

@@ -159,7 +159,7 @@ def test_used_slots_of_a_large_allocation_are_described() -> None:
 @pytest.mark.parametrize(
     ("order", "message"),
     [
-        (LaunchOrder(ranks_per_node=9), "9 ranks per node are more than the 8 that"),
+        (LaunchOrder(ranks_per_node=9), "9 ranks per node exceed the 8 that"),
         (LaunchOrder(cores_per_rank=9), "9 cores per rank: a node of the allocation"),
         (LaunchOrder(ranks_per_node=1), "7 ranks on 6 nodes with room for 1 each"),
         (LaunchOrder(memory_per_rank=2000), "is more than the 1 kB of a node"),
@@ -176,5 +176,5 @@ def test_a_request_that_fits_no_node_is_refused(
 
 def test_memory_requests_require_known_memory_sizes() -> None:
     allocation = Allocation.whole(Machine("tree:2+node:4"))
-    with pytest.raises(Error, match='write memory_size = "512 GB" in \\[node\\]'):
+    with pytest.raises(Error, match='set memory_size = "512 GB" in \\[node\\]'):
         LaunchOrder(memory_per_rank=1).used_slots(allocation, 2)

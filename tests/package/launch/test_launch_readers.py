@@ -326,13 +326,13 @@ def test_coordinates_are_relative_to_the_corner_of_the_job() -> None:
         (
             "torus:4x4",
             [0, 1, 4],
-            r"3 nodes .* do not form a whole box; they lie in 2x2",
+            r"3 nodes .* do not form a complete box; their box is 2x2",
         ),
         ("tree:4:2", [0, 1], "not a torus or mesh"),
         (
             "torus:4x4,nodes=2",
             [0, 1],
-            "not a torus or mesh with one node at each place",
+            "not a torus or mesh with one node per router",
         ),
         ("torus:2x2x2x2", range(16), "1 to 3 coordinates, but the machine has 4"),
     ],
@@ -363,7 +363,7 @@ def test_ranks_that_share_a_gpu_are_refused_by_torchrun() -> None:
 
 def test_jsrun_files_require_cpu_numbers() -> None:
     placement = host_placement(Machine("mesh:2"), range(2), [1, 0])
-    with pytest.raises(Error, match="does not give those of its slots; take one"):
+    with pytest.raises(Error, match="has no CPUs of its slots; take one"):
         find_format("jsrun-erf").write(placement)
 
 

@@ -125,7 +125,7 @@ def test_kueue_requests_have_nested_slices() -> None:
 
 @pytest.mark.parametrize("scheduler", ["slurm", "kai", "volcano"])
 def test_impossible_requests_are_refused(scheduler: str) -> None:
-    with pytest.raises(Error, match=f"{scheduler} cannot be asked for segments of 3"):
+    with pytest.raises(Error, match=f"{scheduler} does not support segments of 3"):
         request_lines(scheduler, UNDER)
 
 

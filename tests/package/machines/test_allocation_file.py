@@ -138,8 +138,8 @@ def test_slots_are_listed_node_by_node(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "a.txt: names no node"),
-        ("# nothing\n", "a.txt: names no node"),
+        ("", "a.txt: contains no node"),
+        ("# nothing\n", "a.txt: contains no node"),
         ("1\n60\n", "a.txt:2: there is no node 60"),
         ("-1\n", "a.txt:1: there is no node -1"),
         ("1\n2\n1\n", "a.txt:3: node 1 is named twice, first on line 1"),

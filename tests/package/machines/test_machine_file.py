@@ -263,12 +263,12 @@ def test_the_suffix_selects_the_format_of_a_machine(
         (
             "m.txt",
             "torus:4x3",
-            r"m.txt: machines are written as .toml, .tgt",
+            r"m.txt: unknown suffix; machines are written as .toml, .tgt",
         ),
-        ("m", "torus:4x3", "m: machines are written as .toml"),
+        ("m", "torus:4x3", "m: unknown suffix; machines are written as .toml"),
         ("m.tgt", "graph:2:0-1", "m.tgt: Scotch has no target for a graph"),
         ("m.xml", "mesh:20x20", "m.xml: 20x20 mesh is not a SimGrid cluster"),
-        ("m.graph", "torus:4+down:1", "m.graph: failures can be written in a .toml"),
+        ("m.graph", "torus:4+down:1", "m.graph: failures can be written only to .toml"),
         (
             "m.graph",
             "torus:4,nodes=2,hosts=free",

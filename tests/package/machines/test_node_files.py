@@ -99,10 +99,10 @@ def test_slots_are_printed_by_node_type(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("nodes", "message"),
     [
-        (["bare.toml"], "bare.toml: says nothing of the cores of its nodes"),
+        (["bare.toml"], "bare.toml: has no node description"),
         (["gpu[1-3]=node.toml"], "gpu[1-3]=node.toml: the machine has"),
-        (["gpu[1-2]=node.toml"], "no inside is given for hosts cpu[1-3]; name them"),
-        (["cpu1=+node:2", "cpu1=+node:4", "+node:2"], "host cpu1 is also among those"),
+        (["gpu[1-2]=node.toml"], "no description of hosts cpu[1-3]; add one"),
+        (["cpu1=+node:2", "cpu1=+node:4", "+node:2"], "host cpu1 is also in"),
         (["node.toml", "+node:2"], "'+node:2' and node.toml are both for all other"),
         (["gpu1=slurm.conf", "+node:2"], "the nodes of slurm.conf differ; name it"),
         (["gpu1=+node:2,memory=1GB/s", "+node:2,memory=2GB/s"], "leave one out"),

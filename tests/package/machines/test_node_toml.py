@@ -143,7 +143,7 @@ def test_the_port_has_a_bandwidth_and_a_startup_cost(
         (LEVELS + "costs = 3\n", "node.costs must be a table"),
         (
             LEVELS + "costs = { package = 1 }\n",
-            "node.costs: 'package' (1) is above 'L3' (2): it must not cost less",
+            "node.costs: 'package' (1) is above 'L3' (2): must not cost less",
         ),
         (
             LEVELS + "port = [0, -1]\n",
@@ -152,10 +152,10 @@ def test_the_port_has_a_bandwidth_and_a_startup_cost(
         (LEVELS + "port = []\n", "node.port must be a list of integers, 0 or"),
         (
             LEVELS + "port = [0, 1, 1]\n",
-            "node.port has 3 entries, but the 8 slots of a node are not as many equal",
+            "node.port has 3 entries, which must divide the 8 slots",
         ),
         ('levels = [2]\ncpus = ["0"]\n', "node.cpus has 1 entries, but a node has 2"),
-        ('levels = [2]\ncpus = ["0-2", "2"]\n', "node.cpus[1]: CPU 2 is also that of"),
+        ('levels = [2]\ncpus = ["0-2", "2"]\n', "node.cpus[1]: CPU 2 also belongs to"),
         (
             'levels = [2]\ncpus = ["0", ""]\n',
             "node.cpus[1]: '' is not a list of increasing",

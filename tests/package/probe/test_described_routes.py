@@ -62,5 +62,5 @@ def test_wide_links_carry_several_pairs_of_a_round(tmp_path: Path) -> None:
 
 def test_hosts_must_have_names(tmp_path: Path) -> None:
     describe_routes(tmp_path, "torus:2x2", ["a", "b", "c", "d"])
-    with pytest.raises(Error, match="does not name the host x"):
+    with pytest.raises(Error, match="does not contain the host x"):
         DescribedRoutes(tmp_path / "claimed.toml", ["a", "x"])

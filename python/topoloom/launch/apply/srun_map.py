@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slurm's own map of a job step, which ``srun -v`` prints as it starts ranks.
+"""Reads Slurm's map of a job step, which ``srun -v`` prints when ranks start.
 
-``srun --test-only`` does not print it, so a no-op program is started. Outside a job,
+``srun --test-only`` prints no map, so a no-op program is started. Outside a job,
 srun would wait for one.
 """
 
@@ -33,9 +33,9 @@ def read_job_map(
     program: str,
     options: Sequence[str],
 ) -> JobMap:
-    """Start a no-op program by a host file, `text`, and read where its ranks are.
+    """Start a no-op program with a host file, `text`, and read its ranks' hosts.
 
-    `options` are more of srun's. Raises `topoloom.Error` outside a job.
+    `options` are additional options of srun. Raises `topoloom.Error` outside a job.
     """
     command = read_command([program, *NOOP_PROGRAM])
     if command.launcher is not srun:

@@ -19,17 +19,17 @@ from topoloom.launch.launchers.launcher_commands import LauncherCommand, read_co
 from topoloom.support.child_processes import run_child
 from topoloom.support.resources import core_library
 
-# Not too fast: Open MPI 5.0 hangs when programs end before all of its daemons have
-# reported that they started them.
+# Sleep, because Open MPI 5.0 hangs if programs end before all its daemons have reported
+# the start of their programs.
 NOOP_PROGRAM = ("sleep", "1")
 
-#: Lets a Slurm step share CPUs with other steps. Otherwise it waits for them, and the
-#: job's own step waits until Slurm has cleaned up: up to 64 s.
+#: Lets a Slurm step share CPUs with other steps. Otherwise the trial waits for other
+#: steps, and the job's own step waits up to 64 s until Slurm has cleaned up.
 SHARED_CPUS = {"SLURM_OVERLAP": "1"}
 
-#: Options of Open MPI for files and daemons that may name hosts.
+#: Open MPI options that name files or daemons, which may name hosts.
 _HOST_OPTIONS = frozenset({"rf", "app", "dvm-uri", "hnp", "tune", "am"})
-#: Batch systems take seconds to start a job.
+#: Long timeouts, because batch systems need seconds to start a job.
 _SECONDS_TO_WARNING, _TIMEOUT_SECONDS = 30, 900
 _log = logging.getLogger(__name__)
 
@@ -37,23 +37,23 @@ _FILE_CHECK = (
     'for file do test -r "$file" || echo "topoloom: host $(uname -n) lacks $file" >&2; '
     f"done; exec {' '.join(NOOP_PROGRAM)}"
 )
-#: An error of Open MPI 4 and 5.
+#: Error message of Open MPI 4 and 5.
 _NOT_ALLOCATED = re.compile(r"contained a node \(([^\s)]+)\) that is not in")
 _MISSING = re.compile(r"topoloom: (host \S+) lacks (.+)")
 
 
 def trial_program(files: Sequence[Path]) -> tuple[str, ...]:
-    """Return a no-op program that checks whether `files`, to be preloaded, are there.
+    """Return a no-op program that checks that `files`, to be preloaded, exist.
 
-    Ranks on a host without them would run without them, and the others would hang.
+    If a host lacked them, its ranks would run without them, and other ranks would hang.
     """
     return ("sh", "-c", _FILE_CHECK, "sh", *map(str, files)) if files else NOOP_PROGRAM
 
 
 def check_launch(launch: Launch) -> str | None:
-    """Run a `trial_program`; describe the file that it did not find, if any.
+    """Run a trial program; describe the missing file, if any.
 
-    Only the launcher can find out that a host is unreachable or a core does not exist.
+    Only the launcher can detect an unreachable host or a core that does not exist.
 
     Raises
     ------
@@ -63,18 +63,18 @@ def check_launch(launch: Launch) -> str | None:
     done = _run_trial(launch)
     if done.returncode != 0:
         raise Error(
-            f"{launch.command[0]} refuses the placement, so nothing was started: "
+            f"{launch.command[0]} rejected the placement, nothing was started: "
             + (extract_message(done.stderr) or f"status {done.returncode} {NO_MESSAGE}")
-            + _host_name_hint(done.stderr)
+            + _suggest_host_name(done.stderr)
         )
-    return _missing_file(done.stderr)
+    return _find_missing_file(done.stderr)
 
 
 def check_hosts(command: Sequence[str], files: Sequence[Path]) -> None:
     """Raise `topoloom.Error` if a host of the unchanged command lacks a file.
 
-    Checks only known launchers that may start ranks on other hosts. The command itself
-    reports other failures.
+    Checks only known launchers that may start ranks on other hosts. All other errors
+    are left to the command itself.
     """
     try:
         read = read_command(command)
@@ -83,12 +83,12 @@ def check_hosts(command: Sequence[str], files: Sequence[Path]) -> None:
     if _is_local(read):
         return
     line = read.with_program(trial_program(files)).line
-    if missing := _missing_file(_run_trial(Launch(line.build((), ()))).stderr):
+    if missing := _find_missing_file(_run_trial(Launch(line.build((), ()))).stderr):
         raise Error(missing)
 
 
 def _is_local(command: LauncherCommand) -> bool:
-    """Return whether all ranks are sure to start on this host."""
+    """Return whether all ranks certainly start on this host."""
     from topoloom.importers.system.node_lists import job_hosts
 
     if any("hostfile" in name.lower().replace("_", "") for name in os.environ):
@@ -107,23 +107,25 @@ def _is_local(command: LauncherCommand) -> bool:
 
 
 def _may_name_hosts(option: Option) -> bool:
-    """Return whether it is a rankfile, a file of options, or a running daemon."""
+    """Return whether an option names a rankfile, a file of options, or a daemon."""
     return "file" in option.text.lower() or option.name in _HOST_OPTIONS
 
 
-def _host_name_hint(text: str) -> str:
-    """Suggest the only name by which Open MPI 4 knows this host."""
+def _suggest_host_name(text: str) -> str:
+    """Suggest the name of this host that Open MPI 4 accepts."""
     from topoloom.support.this_host import is_this_host
 
     found = _NOT_ALLOCATED.search(text)
     if found is None or not is_this_host(found[1]) or found[1] == socket.gethostname():
         return ""
-    return f" It knows {found[1]} as {socket.gethostname()}: give --hosts that name."
+    return f" It knows {found[1]} as {socket.gethostname()}: use this name in --hosts."
 
 
 def _run_trial(launch: Launch) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, **SHARED_CPUS, **launch.environment}
-    warning = threading.Timer(_SECONDS_TO_WARNING, _warn, [launch.command[0]])
+    warning = threading.Timer(
+        _SECONDS_TO_WARNING, _warn_about_delay, [launch.command[0]]
+    )
     warning.start()
     try:
         return run_child(
@@ -134,34 +136,34 @@ def _run_trial(launch: Launch) -> subprocess.CompletedProcess[str]:
         )
     except subprocess.TimeoutExpired:
         raise Error(
-            f"{launch.command[0]} has not ended a job that does nothing, after "
-            f"{_TIMEOUT_SECONDS} s; is a host out of reach?"
+            f"{launch.command[0]} did not finish a no-op job within "
+            f"{_TIMEOUT_SECONDS} s; check that all hosts are reachable"
         ) from None
     finally:
         warning.cancel()
 
 
-def _warn(launcher: str) -> None:
+def _warn_about_delay(launcher: str) -> None:
     _log.warning(
-        "topoloom: %s has not ended a job that does nothing, after %d s; is a host out "
-        "of reach? Ctrl-C ends it",
+        "topoloom: %s has not finished a no-op job after %d s; is a host unreachable? "
+        "Ctrl-C ends it",
         launcher,
         _SECONDS_TO_WARNING,
     )
 
 
-def _missing_file(text: str) -> str | None:
+def _find_missing_file(text: str) -> str | None:
     found = _MISSING.search(text)
     if found is None:
         return None
     host, file = found.groups()
     if file == str(core_library()):
-        return f"{host} lacks {file}; install topoloom where all hosts see it"
-    return f"{host} lacks {file}; let XDG_CACHE_HOME name a folder that all hosts see"
+        return f"{host} lacks {file}; install topoloom in a folder that all hosts share"
+    return f"{host} lacks {file}; set XDG_CACHE_HOME to a folder that all hosts share"
 
 
 def extract_message(text: str) -> str:
-    """Return the text between the first two ruled lines of a launcher's message."""
+    """Return the text between the first two separator lines of launcher output."""
     lines: list[str] = []
     for line in text.splitlines():
         words = line.strip()

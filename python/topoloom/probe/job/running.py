@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the measuring job, which executes orders and answers continuously."""
+"""Runs the measurement job, which executes orders and writes answers continuously."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from topoloom.support.child_processes import (
 )
 from topoloom.support.files import shared_directory
 
-#: Seconds without an answer after which a job is abandoned.
+#: Timeout in seconds: a job without an answer for this time is abandoned.
 ANSWER_TIMEOUT = 300.0
 _POLL = 0.005
 _FIELDS = 5
 
 
 class JobEnded(Error):
-    """The job has ended or does not answer; its samples so far are kept."""
+    """Raised if the job has ended or does not answer; its samples are preserved."""
 
 
 class ProbeJob:
-    """A running measuring job.
+    """A running measurement job.
 
     Attributes
     ----------
     samples
-        All samples so far.
+        All samples measured so far.
     """
 
     def __init__(
@@ -49,17 +49,17 @@ class ProbeJob:
         earlier: ProbeSamples | None = None,
     ) -> None:
         self._folder, self._child, self._launcher = folder, child, launcher
-        self._read = 0  # bytes of the answers
+        self._read = 0  # bytes of answers that were read
         self._asked = self._done = 0
-        self._numbers: list[int] = []  # of the written orders
-        self.samples = ProbeSamples(self._places())
-        self._earlier = {} if earlier is None else self._known(earlier)
+        self._numbers: list[int] = []  # numbers of the written orders
+        self.samples = ProbeSamples(self._read_places())
+        self._earlier = {} if earlier is None else self._group_earlier(earlier)
         self._repeated: set[object] = (
             set()
-        )  # keys of orders that were not measured again
+        )  # keys of earlier orders that were not repeated
 
     def measure(self, orders: Sequence[Order]) -> Exchanges:
-        """Execute orders; return their exchanges, which are also kept.
+        """Execute orders; return their exchanges, which are also added to `samples`.
 
         Raises `JobEnded` if the job ends early, or does not answer for `ANSWER_TIMEOUT`
         seconds.
@@ -75,11 +75,11 @@ class ProbeJob:
                 lines.append(order.line)
             else:
                 self._repeated.add(_make_order_key(order))
-                self.samples.exchanges.repeat(known[1], number)
+                self.samples.exchanges.copy_from(known[1], number)
         if lines:
             self._write_orders("".join(lines))
             self._asked += len(lines)
-            self._wait(lambda: self._read_answers() and self._done >= self._asked)
+            self._wait_until(lambda: self._read_answers() and self._done >= self._asked)
         return self.samples.exchanges[before:]
 
     def _write_orders(self, lines: str) -> None:
@@ -87,23 +87,25 @@ class ProbeJob:
         try:
             with orders.open("a") as file:
                 file.write(lines)
-        except OSError as error:  # on a full disk, the error has no file name
+        except OSError as error:  # if the disk is full, the error has no file name
             error.filename = error.filename or str(orders)
             raise
 
     def copy_earlier(self) -> None:
-        """Copy earlier exchanges that this job was not asked for."""
+        """Copy earlier exchanges whose orders this job did not repeat."""
         for key, (order, known) in self._earlier.items():
             if key not in self._repeated:
                 self.samples.orders.append(order)
-                self.samples.exchanges.repeat(known, len(self.samples.orders) - 1)
+                self.samples.exchanges.copy_from(known, len(self.samples.orders) - 1)
 
-    def _known(self, earlier: ProbeSamples) -> dict[object, tuple[Order, Exchanges]]:
-        """Return earlier exchanges by their orders."""
+    def _group_earlier(
+        self, earlier: ProbeSamples
+    ) -> dict[object, tuple[Order, Exchanges]]:
+        """Group earlier exchanges by order key."""
         if earlier.places != self.samples.places:
             raise Error(
-                "the earlier samples are of other ranks or hosts; measure anew, "
-                "or start the ranks where they were"
+                "the earlier samples are of other ranks or hosts; measure again, "
+                "or start the ranks on the earlier hosts"
             )
         numbers: dict[object, list[int]] = {}
         for number in np.unique(earlier.exchanges.order).tolist():
@@ -115,44 +117,44 @@ class ProbeJob:
             for key, each in numbers.items()
         }
 
-    def _places(self) -> list[RankPlace]:
+    def _read_places(self) -> list[RankPlace]:
         lines: list[str] = []
 
-        def all_there() -> bool:
+        def has_all_ranks() -> bool:
             file = self._folder / "ranks"
             lines[:] = file.read_text().splitlines() if file.exists() else []
             return bool(lines) and lines[-1] == "all"
 
-        self._wait(all_there)
+        self._wait_until(has_all_ranks)
         places = (line.split(" ", 2) for line in lines[:-1])
         return [
             RankPlace(host, "" if cpus == "-" else cpus, library)
             for host, cpus, library in places
         ]
 
-    def _wait(self, ready: Callable[[], bool]) -> None:
+    def _wait_until(self, ready: Callable[[], bool]) -> None:
         last_answer, read = time.monotonic(), self._read
         while not ready():
             if self._child.status is not None and not ready():
                 raise JobEnded(
                     f"'{self._launcher}' ended with status {self._child.status}: "
-                    f"{self._reason()}"
+                    f"{self._find_reason()}"
                 )
             if self._read > read:
                 last_answer, read = time.monotonic(), self._read
             if time.monotonic() - last_answer > ANSWER_TIMEOUT:
                 raise JobEnded(
                     f"'{self._launcher}' has not answered for {ANSWER_TIMEOUT:.0f} s; "
-                    "its rank 0 must see the working directory"
+                    "check that rank 0 can access the working directory"
                 )
             time.sleep(_POLL)
 
     def _read_answers(self) -> bool:
-        """Read complete new blocks; return whether there were any."""
+        """Read new complete blocks of answers; always returns True."""
         file = self._folder / "results"
         if not file.exists():
             return True
-        with file.open("rb") as stream:  # reopen, so that network file systems refresh
+        with file.open("rb") as stream:  # reopen to refresh network file systems
             stream.seek(self._read)
             data = stream.read()
         while len(data) >= 24:
@@ -162,7 +164,7 @@ class ProbeJob:
             if len(data) < end:
                 break
             numbers = np.frombuffer(data[24:numbers_end], np.int32)
-            self._keep(
+            self._store_answers(
                 numbers.reshape(-1, _FIELDS),
                 np.frombuffer(data[numbers_end:end], np.float64),
             )
@@ -171,13 +173,15 @@ class ProbeJob:
             data = data[end:]
         return True
 
-    def _keep(self, records: NDArray[np.int32], seconds: NDArray[np.float64]) -> None:
+    def _store_answers(
+        self, records: NDArray[np.int32], seconds: NDArray[np.float64]
+    ) -> None:
         order, first, second, size, count = records.T
         numbers = np.array(self._numbers, np.int64)[order]
         rows = np.stack([numbers, size, first, second, count], axis=1)
         self.samples.exchanges.extend(rows[count > 0], seconds)
 
-    def _reason(self) -> str:
+    def _find_reason(self) -> str:
         output = self._child.output
         if self._child.status == 0 and not output.strip():
             return "it did not start what measures; write it without a program"
@@ -185,7 +189,7 @@ class ProbeJob:
 
 
 def _make_order_key(order: Order) -> object:
-    """Make a key of an order that ignores the round trips per sample of a scan."""
+    """Build a key of an order, without the round trips per sample of a scan."""
     window = 0 if order.how == "circle" else order.window
     return order.how, order.kind, tuple(order.sizes), window, order.rest
 
@@ -196,7 +200,7 @@ def start_probe_job(
     mpicc: str | None = None,
     earlier: ProbeSamples | None = None,
 ) -> Iterator[ProbeJob]:
-    """Start a job, which ends with the context.
+    """Start a measurement job, which ends with the context.
 
     Raises `topoloom.Error` if the launcher or its compiler is missing. Raises
     `JobEnded` if the job does not start.
@@ -206,9 +210,9 @@ def start_probe_job(
     launcher
         Command that starts the ranks, without a program.
     mpicc
-        Compiler of its MPI; by default the one next to the launcher.
+        Compiler wrapper of the same MPI; by default the one next to the launcher.
     earlier
-        Samples that need not be measured again.
+        Samples that are reused instead of measured again.
     """
     words = list(launcher)
     if not words:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes tests from dumps of NCCL's and RCCL's Inspector, with times of communicators.
+"""Builds tests from dumps of the NCCL or RCCL Inspector with operation times.
 
-Late ranks keep others waiting, so the shortest time over the ranks of an operation
-counts. Communicators are compared with others of the same operation, ranks, hosts,
-bytes and distances.
+Ranks wait for late ranks, so the shortest time over the ranks of an operation is used.
+Communicators are compared with communicators of the same operation, ranks, hosts, bytes
+and distances.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from topoloom.support.units import counted
 
 #: Minimal number of comparable communicators.
 _MIN_COMPARABLE = 3
-#: Operations of a kind per test of their communicator, and limit on tests, since
-#: repeated slowness is no chance.
+#: Operations of a kind per test of their communicator, and maximum number of tests.
+#: Several tests are used because repeated slowness is not random.
 _OPERATIONS_PER_TEST, _MAX_TESTS = 3, 3
-#: Limit on remarks about missing data.
+#: Maximum number of remarks about missing data.
 _MAX_REMARKS = 3
 
 
@@ -43,8 +43,8 @@ class _Operation(NamedTuple):
     pairs: tuple[Pair, ...]
 
 
-class _Key(NamedTuple):
-    """The key of equal operations; `message` has source and target."""
+class _OperationKey(NamedTuple):
+    """Key of repeated operations; `message` contains source and target."""
 
     communicator: str
     message: tuple[int, int] | None
@@ -53,7 +53,8 @@ class _Key(NamedTuple):
     clock: str  # source of the times
 
 
-#: Ends of ranks, with None for unknown GPUs; None if a rank left no line.
+#: Ends of ranks; None for an unknown GPU. None instead of all ends if a rank has no
+#: line.
 _Ends = Sequence[int | None] | None
 
 
@@ -62,15 +63,15 @@ def read_dump_tests(
 ) -> tuple[list[Test], list[str]]:
     """Read dumps; return tests, and remarks about unusable data.
 
-    Raises `topoloom.Error` if no line has a time, or the machine lacks a host;
-    `IncompleteTraceError`, unless `partial`, if lines or ranks are missing.
+    Raises `topoloom.Error` if no line has a time, or a host is not in the machine.
+    Raises `IncompleteTraceError`, unless `partial`, if lines or ranks are missing.
     """
     lines, sizes, missing = read_inspector_lines(files, partial)
     rank_ends, doubts = find_rank_ends(lines, parts)
-    did: dict[_Key, _Ends] = {}
-    seconds: dict[_Key, dict[int, float]] = defaultdict(dict)
+    did: dict[_OperationKey, _Ends] = {}
+    seconds: dict[_OperationKey, dict[int, float]] = defaultdict(dict)
     for line in lines:
-        took = _microseconds(line)
+        took = _read_microseconds(line)
         if took is None or not _is_sender(line):
             continue
         key = _make_key(line)
@@ -104,8 +105,8 @@ def read_dump_tests(
         )
     if not done:
         raise Error(
-            f"{files[0]}: no line has a time and all ranks of its communicator; "
-            "coll_exec_time_us and p2p_exec_time_us are what is looked for"
+            f"{files[0]}: no operation has lines of all ranks and a time "
+            "(coll_exec_time_us or p2p_exec_time_us)"
         )
     tests = _compare_operations(done, doubts)
     return tests, [*missing[:_MAX_REMARKS], *rest, *doubts]
@@ -114,7 +115,7 @@ def read_dump_tests(
 def _compare_operations(
     done: Sequence[tuple[_Operation, list[float]]], doubts: list[str]
 ) -> list[Test]:
-    """Compare comparable operations; `done` has their times."""
+    """Build tests from comparable operations and their times `done`."""
     alike: dict[tuple[object, ...], list[tuple[_Operation, list[float]]]] = defaultdict(
         list
     )
@@ -138,10 +139,10 @@ def _compare_operations(
     return tests
 
 
-def _make_key(line: InspectorLine) -> _Key:
+def _make_key(line: InspectorLine) -> _OperationKey:
     kind = "p2p" if line.is_message else "coll"
     peer = int(line.body.get("p2p_peer", -1)) if line.is_message else -1
-    return _Key(
+    return _OperationKey(
         line.communicator,
         (line.place, peer) if line.is_message else None,
         str(line.body.get(kind, "")),
@@ -150,15 +151,19 @@ def _make_key(line: InspectorLine) -> _Key:
     )
 
 
-def _find_ends(key: _Key, rank_ends: Mapping[int, int | None], size: int) -> _Ends:
-    """Return the ends that exchanged messages; None if a rank left no line."""
+def _find_ends(
+    key: _OperationKey, rank_ends: Mapping[int, int | None], size: int
+) -> _Ends:
+    """Return the ends that exchanged messages; None if a rank has no line."""
     places = key.message or range(size)
     if any(place not in rank_ends for place in places):
         return None
     return [rank_ends[place] for place in places]
 
 
-def _describe_operation(key: _Key, ends: Sequence[int], parts: Parts) -> _Operation:
+def _describe_operation(
+    key: _OperationKey, ends: Sequence[int], parts: Parts
+) -> _Operation:
     """Describe an operation of ranks at these ends."""
     if key.message:
         pairs: tuple[Pair, ...] = ((ends[0], ends[1]),)
@@ -173,8 +178,8 @@ def _describe_operation(key: _Key, ends: Sequence[int], parts: Parts) -> _Operat
 def _list_exchanges(word: str, ends: Sequence[int], parts: Parts) -> tuple[Pair, ...]:
     """List the pairs of ends that exchange messages.
 
-    Hosts exchange in a ring by rank, or all with all; NICs with those of equal index,
-    and GPUs of a host with the next ones.
+    Hosts exchange in a ring by rank, or all with all. NICs exchange with NICs of equal
+    index, and GPUs of a host with the next GPU.
     """
     by_host: dict[int, list[int]] = defaultdict(list)
     for end in ends:
@@ -187,11 +192,11 @@ def _list_exchanges(word: str, ends: Sequence[int], parts: Parts) -> tuple[Pair,
     for one, other in between:
         if one == other:
             continue
-        places = {parts.place_of(end): end for end in by_host[one]}
+        places = {parts.gpu_index_of(end): end for end in by_host[one]}
         met = [
-            _sort_pair((places[parts.place_of(end)], end))
+            _sort_pair((places[parts.gpu_index_of(end)], end))
             for end in by_host[other]
-            if parts.place_of(end) in places
+            if parts.gpu_index_of(end) in places
         ]
         found |= set(met or [_sort_pair((by_host[one][0], by_host[other][0]))])
     return tuple(sorted(found)) or ((ends[0], ends[0]),)
@@ -209,7 +214,7 @@ def _is_sender(line: InspectorLine) -> bool:
     return not line.is_message or line.body.get("p2p") == "Send"
 
 
-def _microseconds(line: InspectorLine) -> float | None:
+def _read_microseconds(line: InspectorLine) -> float | None:
     value = line.body.get(
         "p2p_exec_time_us" if line.is_message else "coll_exec_time_us"
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes tests from tables of host pairs, as any two-host benchmark gives."""
+"""Builds tests from tables of host pairs, the output of two-host benchmarks."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ from topoloom.probe.locate.diagnose_parts import Test
 from topoloom.probe.locate.parts import Pair, Parts
 from topoloom.support.files import read_text
 
-#: Names of the third column -> whether larger is slower.
+#: Units in the header of the third column -> whether larger values are slower.
 COLUMNS = {
     **dict.fromkeys(("seconds", "s", "ms", "us"), True),
     **dict.fromkeys(("GB/s", "MB/s", "GiB/s", "Gb/s", "Gbit/s"), False),
 }
-#: Minimum pairs for a typical time; with fewer, neighboring distances are added.
+#: Minimal number of pairs for a typical time; with fewer, adjacent distances are
+#: included.
 _MIN_COMPARABLE = 3
-#: Ratio to the fastest quarter of pairs up to which a pair is normal, since nothing is
+#: Maximum ratio of a normal pair to the fastest quarter of pairs, because no pair is
 #: fast by chance.
 _NORMAL_RATIO = 1.25
-#: Below this number of pairs, possibly only one pair is normal.
+#: With fewer pairs, possibly only one pair is normal.
 _FEW_PAIRS = 8
 
 
 class Row(NamedTuple):
-    """The value of a pair, in a unit in which larger is slower."""
+    """The value of a pair of hosts, in a unit in which larger is slower."""
 
     pair: Pair
     value: float
@@ -42,8 +43,8 @@ class Row(NamedTuple):
 def read_table_tests(files: Sequence[Path], parts: Parts) -> list[Test]:
     """Read the tables and compare each pair with pairs at the same distance.
 
-    Raises `topoloom.Error` with file and line, if a row is invalid or names an unknown
-    host.
+    Raises `topoloom.Error` with file and line if a row is invalid or contains an
+    unknown host.
     """
     rows: dict[str, list[Row]] = defaultdict(list)
     for file in files:
@@ -53,9 +54,10 @@ def read_table_tests(files: Sequence[Path], parts: Parts) -> list[Test]:
 
 
 def compare_rows(rows: Sequence[Row], parts: Parts) -> list[Test]:
-    """Compare each row with pairs at the same distance, each counted once.
+    """Compare each row with the pairs at the same distance, each pair counted once.
 
-    Plans measure slow pairs repeatedly. Counting rows would make slow pairs typical.
+    If rows were counted, slow pairs could seem typical, because they are measured
+    repeatedly.
     """
     repeats: dict[Pair, list[float]] = defaultdict(list)
     for row in rows:
@@ -91,7 +93,7 @@ def _compute_typical(by_distance: Mapping[int, Sequence[float]]) -> dict[int, fl
         found.sort()
         fast = found[len(found) // 4]
         if len(found) < _FEW_PAIRS:
-            # A pair that is as fast as nearer ones is probably correct.
+            # A pair that is as fast as nearer pairs is probably normal.
             fast = min(fast, next((each for each in found if each >= least), fast))
         near = [value for value in found if value <= _NORMAL_RATIO * fast]
         usual[distance] = float(np.median(near))
@@ -105,8 +107,8 @@ def _read_rows(file: Path, parts: Parts) -> Iterator[tuple[str, Row]]:
     header = [cell.strip() for cell in next(reader, [])]
     if len(header) != 3 or header[:2] != ["a", "b"] or header[2] not in COLUMNS:
         raise Error(
-            f"{file}:1: the first line is a,b,UNIT, and UNIT one of "
-            f"{', '.join(COLUMNS)}; or it is a file of NCCL's Inspector"
+            f"{file}:1: the first line must be a,b,UNIT, with UNIT one of "
+            f"{', '.join(COLUMNS)}; or pass a file of NCCL's Inspector"
         )
     for cells in reader:
         where = f"{file}:{reader.line_num}"

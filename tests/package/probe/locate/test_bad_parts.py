@@ -255,7 +255,7 @@ def test_insufficient_dumps_are_reported(cluster_file: Path, tmp_path: Path) -> 
     timeless = [
         line.replace("exec_time", "time") for line in format_dumps(pairs, "", 1)
     ]
-    with pytest.raises(Error, match="no line has a time"):
+    with pytest.raises(Error, match="no operation has lines of all ranks and a time"):
         locate_bad_parts(cluster_file, [_write_log(tmp_path, timeless)])
     with pytest.raises(Error, match=r"written.log:1: host xx is not one"):
         locate_bad_parts(
@@ -266,8 +266,8 @@ def test_insufficient_dumps_are_reported(cluster_file: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", ":1: the first line is a,b,UNIT"),
-        ("a,b,furlongs\n", ":1: the first line is a,b,UNIT"),
+        ("", ":1: the first line must be a,b,UNIT"),
+        ("a,b,furlongs\n", ":1: the first line must be a,b,UNIT"),
         ("a,b,GB/s\ncn00,cn01\n", ":2: has 2 columns instead of 3"),
         ("a,b,GB/s\ncn00,cn99,1\n", ":2: 'cn99' is not a host of the machine"),
         ("a,b,GB/s\n\ncn00,cn00,1\n", ":3: cn00 is measured with itself"),

@@ -143,7 +143,7 @@ def test_files_of_two_jobs_are_refused(cluster_file: Path, tmp_path: Path) -> No
     Job().write_dumps(dumps)
     other = (dumps / "gpu-03-pid4001.log").read_text().replace("4001", "5001")
     (dumps / "gpu-03-pid5001.log").write_text(other)
-    with pytest.raises(Error, match=r"is process .* of gpu-03; give the files of one"):
+    with pytest.raises(Error, match=r"is process .* of gpu-03; pass the files of one"):
         locate_bad_parts(cluster_file, [dumps])
     wide = tmp_path / "small.toml"
     names = [f"gpu-{n // 4:02}" for n in range(64)]
