@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transposes a square matrix repeatedly by MPI_Alltoall, as multidimensional Fourier transforms do.
+// Transposes a square matrix repeatedly with MPI_Alltoall, as multidimensional Fourier transforms do.
 //
-// Usage: transpose [ROWS] [TIMES]. Every rank has ROWS rows of the matrix and sends a block of ROWS x ROWS numbers to each other
-// rank. It prints the time of a transposition on the slowest rank, and checks the last one.
+// Usage: transpose [ROWS] [TIMES]. Every rank has ROWS rows of the matrix and sends a block of ROWS x ROWS doubles to
+// each other rank. Rank 0 prints the time per transposition on the slowest rank. The final matrix is checked.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 struct matrix {
-    int rows, size, first;  // of this rank; of the matrix; this rank's first row
+    int rows, size, first;  // rows: of this rank; size: rows of the matrix; first: first row of this rank
     double *own, *blocks, *received;
 };
 
 static double element(int row, int column) { return 1e-3 * row + column; }
 
-/// Packs a transposed block for each rank.
+/// Packs a transposed block for each receiver.
 static void pack(const struct matrix* m) {
     double* to = m->blocks;
     for (int block = 0; block < m->size; block += m->rows)
@@ -36,7 +36,7 @@ static void transpose(const struct matrix* m) {
     unpack(m);
 }
 
-static long count_wrong(const struct matrix* m, int times) {
+static long count_wrong_elements(const struct matrix* m, int times) {
     long wrong = 0;
     for (int row = 0; row < m->rows; ++row)
         for (int column = 0; column < m->size; ++column) {
@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
     const double begin = MPI_Wtime();
     for (int i = 1; i < times; ++i) transpose(&m);
     double seconds = MPI_Wtime() - begin, longest;
-    long wrong = count_wrong(&m, times), all_wrong;
+    long wrong = count_wrong_elements(&m, times), all_wrong;
     MPI_Reduce(&seconds, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     MPI_Reduce(&wrong, &all_wrong, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)
