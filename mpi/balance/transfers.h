@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The transfers of an exchange: one from each source, and one to each receiver.
+// Transfers of an exchange: one per source, and one per receiver.
 #ifndef TOPOLOOM_BALANCE_TRANSFERS_H
 #define TOPOLOOM_BALANCE_TRANSFERS_H
 
 #include "balance.h"
 
 struct transfer {
-    int rank;  // of the peer
+    int rank;  // rank of the peer
     long long tasks, bytes;
     char* data;
-    long long* sizes;    // NULL: all tasks have one size
+    long long* sizes;    // sizes of tasks in bytes; NULL: all tasks have the same size
     int accepted_bytes;  // reply: bytes per task that the receiver accepts; 1: any sizes; 0: refused
-    bool is_accepted;    // the reply fits the tasks
+    bool is_accepted;    // the reply matches the tasks
     bool is_sent;        // the source sends the planned tasks
-    int open_parts;      // posted and incomplete
+    int open_parts;      // parts posted and incomplete
     bool has_stalled;
 };
 
@@ -23,7 +23,7 @@ enum event_kind { sizes_sent, sizes_received, reply_sent, reply_received, part_s
 struct event {
     enum event_kind kind;
     int transfer;
-    bool is_first;  // part of its transfer
+    bool is_first;  // first part of its transfer
 };
 
 struct topoloom_exchange_state {
@@ -34,36 +34,36 @@ struct topoloom_exchange_state {
     long long bytes, kept_bytes;                    // before
     int tag;
     struct transfer *to, *from;
-    char* arrived;  // tasks from all sources; NULL: received directly after the kept tasks
+    char* arrived;  // tasks from all sources; NULL: received directly behind the kept tasks
     long long* arrived_sizes;
-    int unknown_sizes;    // sources whose sizes are outstanding
-    int awaited_replies;  // receivers whose replies are outstanding
+    int unknown_sizes;    // number of sources whose sizes have not arrived
+    int awaited_replies;  // number of receivers whose replies have not arrived
     bool is_reserved;     // all ranks have reserved capacity: no replies
     bool has_replied, is_accepted;
-    const char* fault;  // why this rank neither sends nor receives; NULL: it does
+    const char* fault;  // reason why this rank neither sends nor receives; NULL: none
     int status;
     MPI_Request* requests;
     struct event* events;
     int* indices;
     MPI_Status* statuses;
     int request_count, request_capacity;
-    double last_progress;  // time; 0: not waiting yet
+    double last_progress;  // time of the last progress in s; 0: not waiting yet
     bool is_cancelled;
 };
 
 // ---- stall.c -----------------------------------------------------------------------------------------------------
-/// Records progress. Returns whether there was none for longer than the stall timeout.
-bool update_stall(struct topoloom_exchange_state* exchange, bool has_progressed);
+/// Records progress. Returns whether the last progress is longer ago than the stall timeout.
+bool update_stall_timer(struct topoloom_exchange_state* exchange, bool has_progressed);
 /// Raises an error that names the stalled ranks.
 int raise_stall(const struct topoloom_exchange_state* exchange);
 
 // ---- transfers.c -------------------------------------------------------------------------------------------------
-long long sum_sizes(const long long* sizes, long long count);
-/// Whether all received tasks fit the capacity.
+long long sum_task_sizes(const long long* sizes, long long count);
+/// Whether capacity suffices for all received tasks.
 bool fits_capacity(const struct topoloom_exchange_state* exchange);
-/// Posts what does not depend on other ranks.
+/// Posts the messages that do not depend on other ranks.
 void start_transfers(struct topoloom_exchange_state* exchange);
-/// Advances, and waits for an event if `waits`. Returns whether all is done.
+/// Advances the exchange; if `waits`, waits for an event. Returns whether the exchange is complete.
 bool advance_transfers(struct topoloom_exchange_state* exchange, bool waits);
 
 #endif
