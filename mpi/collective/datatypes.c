@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory layout of datatypes; packs, unpacks and copies elements.
+// Memory layout of datatypes. Packs, unpacks and copies elements.
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ bool is_predefined_type(MPI_Datatype type, int* status) {
            combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
 
-/// MPI_Pack counts bytes in int, so many elements are packed in several steps.
+/// MPI_Pack counts bytes in int, so long arrays are packed in several steps.
 static int64_t max_elements_per_step(const struct type_desc* type) {
     enum { max_bytes = INT_MAX / 2 };
     const int64_t count = type->size > 0 ? max_bytes / type->size : max_bytes;
@@ -64,7 +64,7 @@ int unpack_elements(const struct type_desc* type, const char* bytes, int64_t cou
 
 int copy_elements(const struct type_desc* type, const char* from, char* to, int64_t count) {
     if (type->is_contiguous) return pack_elements(type, from, count, to);
-    char on_stack[4096];  // only an element larger than this allocates memory
+    char on_stack[4096];  // allocates memory only for elements larger than this
     const bool is_large = type->size > (MPI_Aint)sizeof on_stack;
     char* bytes = is_large ? malloc((size_t)type->size) : on_stack;
     if (bytes == NULL) return MPI_ERR_NO_MEM;

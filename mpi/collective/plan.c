@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans and their runs. A communicator caches the plans it used last, a plan its idle runs.
+// Plans and their runs. A communicator caches its most recently used plans; a plan caches its idle runs.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,7 @@ struct run* acquire_run(struct plan* plan, const struct type_desc* type) {
 }
 
 void release_run(struct run* run) {
-    if (run->in_flight > 0) return;  // after an error, messages may still use its memory
+    if (run->in_flight > 0) return;  // after an error, pending messages may still use its memory
     struct plan* plan = run->plan;
     if (run->persistent != NULL || run->round > 0) {
         free_run(run);

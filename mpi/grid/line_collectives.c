@@ -16,14 +16,14 @@ static int put_on_line(struct arguments* arguments, const char* name, topoloom_g
 static int run_on_line(struct arguments arguments, const char* name, topoloom_grid grid, int dimension) {
     if (grid == TOPOLOOM_GRID_NULL) return MPI_ERR_ARG;
     const int status = put_on_line(&arguments, name, grid, dimension);
-    return status == MPI_SUCCESS ? run_blocking(&arguments) : status;
+    return status == MPI_SUCCESS ? run_blocking_call(&arguments) : status;
 }
 
 static int start_on_line(struct arguments arguments, const char* name, topoloom_grid grid, int dimension,
                          topoloom_request* request) {
     if (grid == TOPOLOOM_GRID_NULL) return MPI_ERR_ARG;
     const int status = put_on_line(&arguments, name, grid, dimension);
-    return status == MPI_SUCCESS ? start_nonblocking(&arguments, request) : status;
+    return status == MPI_SUCCESS ? start_nonblocking_call(&arguments, request) : status;
 }
 
 int topoloom_line_bcast(void* buffer, int count, MPI_Datatype datatype, int root, topoloom_grid grid,

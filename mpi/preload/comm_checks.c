@@ -102,7 +102,7 @@ static bool is_faster(struct comm_state* state, const struct call_info* call) {
     if (call->direct) return state->learner != NULL || state->trace != NULL;
     if (call->op != MPI_OP_NULL) PMPI_Op_commutative(call->op, &commutes);
     const bool is_blocking = call->form == blocking;
-    return is_worth_replacing(state, call->operation, call->bytes, !commutes,
+    return is_faster_than_mpi(state, call->operation, call->bytes, !commutes,
                               is_blocking ? 0 : 1e-9 * progress_pause_ns);
 }
 
