@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of an exchange, freed together at its end.
+// Memory of an exchange. All blocks are freed together.
 #include <stdalign.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ struct memory {
     alignas(max_align_t) char bytes[];
 };
 
-void* exchange_alloc(struct exchange* exchange, size_t bytes) {
+void* allocate_exchange_memory(struct exchange* exchange, size_t bytes) {
     struct memory* taken = malloc(sizeof *taken + bytes);
     if (taken == NULL) return NULL;
     taken->next = exchange->memory;
@@ -18,7 +18,7 @@ void* exchange_alloc(struct exchange* exchange, size_t bytes) {
     return taken->bytes;
 }
 
-void exchange_free_all(struct exchange* exchange) {
+void free_exchange_memory(struct exchange* exchange) {
     while (exchange->memory != NULL) {
         struct memory* next = exchange->memory->next;
         free(exchange->memory);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The measuring rank decides when it has enough samples, and announces the number of the next exchanges.
+// The measuring rank decides when it has enough samples, and announces the number of exchanges that follow.
 #include "pairs.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 
 #include "common_start.h"
 
-/// Returns at least this number of bytes. Memory is reused, because first accesses to new memory are slow.
-static void* reserve(void** memory, size_t* size, size_t bytes) {
+/// Returns memory of at least `bytes` bytes. Memory is reused, because first accesses to new memory are slow.
+static void* reserve_memory(void** memory, size_t* size, size_t bytes) {
     if (*size < bytes) {
         free(*memory);
         *memory = calloc(1, bytes);
@@ -24,15 +24,16 @@ static struct exchange make_exchange(struct probe* probe, const struct measureme
     const int bytes = measure->sizes[size], window = measure->window > 0 ? measure->window : 1;
     struct exchange_buffers* buffers = &probe->buffers;
     struct exchange exchange = {.peer = peer, .bytes = bytes, .window = window};
-    exchange.out = reserve(&buffers->out, &buffers->out_size, (size_t)bytes + 1);
-    exchange.in = reserve(&buffers->in, &buffers->in_size, (size_t)get_stride(bytes) * (size_t)window + 1);
-    exchange.requests = reserve(&buffers->requests, &buffers->requests_size,
-                                (2 * (size_t)window + 1) * sizeof *exchange.requests);
+    exchange.out = reserve_memory(&buffers->out, &buffers->out_size, (size_t)bytes + 1);
+    exchange.in =
+        reserve_memory(&buffers->in, &buffers->in_size, (size_t)get_stride(bytes) * (size_t)window + 1);
+    exchange.requests = reserve_memory(&buffers->requests, &buffers->requests_size,
+                                       (2 * (size_t)window + 1) * sizeof *exchange.requests);
     return exchange;
 }
 
-/// Tells the peer how many exchanges are next, and waits until it knows, so that the first is not delayed.
-static void announce(const struct exchange* exchange, int more) {
+/// Sends the peer the number of exchanges that follow. Waits for its reply, so that the first exchange is not delayed.
+static void announce_exchanges(const struct exchange* exchange, int more) {
     MPI_Send(&more, 1, MPI_INT, exchange->peer, tag_go, MPI_COMM_WORLD);
     if (more > 0) MPI_Recv(NULL, 0, MPI_BYTE, exchange->peer, tag_go, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
@@ -41,22 +42,22 @@ static void take_samples(struct probe* probe, const struct exchange_kind* kind,
                          const struct exchange* exchange) {
     struct results* results = &probe->results;
     const int first = results->samples.count;
-    int is_first = 1;  // sets up the connection, and is left out
+    int is_first = 1;  // the first exchange sets up the connection, and is not recorded
     for (int more = get_first_sample_count(&probe->sampling); more > 0; is_first = 0) {
-        announce(exchange, more + is_first);
+        announce_exchanges(exchange, more + is_first);
         for (int i = -is_first; i < more; ++i) {
             const double seconds = kind->measure(exchange);
-            if (i >= 0 && seconds > 0) add_result(results, seconds);  // otherwise the clock has jumped
+            if (i >= 0 && seconds > 0) add_result(results, seconds);  // non-positive: the clock has jumped
         }
         const int count = count_last_samples(results), left = probe->sampling.max_count - count;
         more =
             count == 0 || has_enough_samples(&probe->sampling, &results->samples, first) ? 0 : 1 + count / 2;
         if (more > left) more = left;
     }
-    announce(exchange, 0);
+    announce_exchanges(exchange, 0);
 }
 
-static void answer_all(const struct exchange_kind* kind, const struct exchange* exchange) {
+static void answer_exchanges(const struct exchange_kind* kind, const struct exchange* exchange) {
     for (int more;;) {
         MPI_Recv(&more, 1, MPI_INT, exchange->peer, tag_go, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (more == 0) return;
@@ -68,7 +69,7 @@ static void answer_all(const struct exchange_kind* kind, const struct exchange* 
 static void begin_pair(struct probe* probe, int first, int second, int bytes) {
     begin_record(
         &probe->results,
-        (struct exchange_record){.order = probe->orders, .first = first, .second = second, .bytes = bytes});
+        (struct exchange_record){.order = probe->commands, .first = first, .second = second, .bytes = bytes});
 }
 
 void run_pair(struct probe* probe, const struct measurement* measure, int first, int second) {
@@ -79,13 +80,13 @@ void run_pair(struct probe* probe, const struct measurement* measure, int first,
             begin_pair(probe, first, second, exchange.bytes);
             take_samples(probe, measure->kind, &exchange);
         } else {
-            answer_all(measure->kind, &exchange);
+            answer_exchanges(measure->kind, &exchange);
         }
     }
 }
 
-void run_pair_with_others(struct probe* probe, const struct measurement* measure, int first, int second,
-                          int repeats, MPI_Comm comm) {
+void run_pair_simultaneously(struct probe* probe, const struct measurement* measure, int first, int second,
+                             int repeats, MPI_Comm comm) {
     const int is_measuring = probe->rank == first;
     struct common_start start = make_common_start(comm);
     start.clock = probe->clock;
@@ -119,7 +120,7 @@ void run_pair_at(struct probe* probe, const struct measurement* measure, int fir
     }
     const double seconds = measure->kind->measure(&exchange);
     const double began =
-        to_common_time(&probe->clock, MPI_Wtime()) - seconds;  // when the peer was ready, too
+        to_common_time(&probe->clock, MPI_Wtime()) - seconds;  // start time, when the peer was also ready
     begin_pair(probe, first, second, exchange.bytes);
     add_result(&probe->results, seconds > 0 && began <= common + tolerance ? seconds : NAN);
 }
