@@ -43,7 +43,7 @@ static int find_or_create_process_state(bool is_threaded, struct process_state**
     created->is_threaded = is_threaded;
     created->self = MPI_COMM_NULL;
     pthread_mutex_init(&created->guard, NULL);
-    make_progress(&created->progress, drive_process_calls, created);
+    init_progress(&created->progress, drive_process_calls, created);
 #ifdef SMPI_H
     created->state_keyval = MPI_KEYVAL_INVALID;
 #else

@@ -17,8 +17,8 @@ static void read_enabled(void) { is_initialized = getenv(shim_.variable) != NULL
 
 __attribute__((constructor)) static void load(int argc, char** argv) {
     (void)argc;
-    leave_other_mpi(&shim_, argv);
-    call_after_init(read_enabled);
+    restart_if_other_mpi(&shim_, argv);
+    register_init_hook(read_enabled);
 }
 
 static int call_finalize(const char* name) {

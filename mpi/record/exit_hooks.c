@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wraps the functions that leave the program, or an MPI call, without MPI's knowledge.
+// Wraps the functions that end the program, or jump out of an MPI call, without notifying MPI.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -8,14 +8,14 @@
 
 #include "record.h"
 
-// Looked up before main: in signal handlers and between fork and exec, dlsym may wait for a lock.
+// Looked up before main, because dlsym may block on a lock in signal handlers and between fork and exec.
 typedef void exit_function(int);
 typedef void jump_function(struct __jmp_buf_tag*, int);
 static exit_function *next_exit, *next__exit, *next__Exit, *next_quick_exit;
 static jump_function *next_longjmp, *next__longjmp, *next_siglongjmp, *next___longjmp_chk;
 
 #define FIND(name, type) next_##name = (type*)(uintptr_t)dlsym(RTLD_NEXT, #name)
-__attribute__((constructor)) static void find_next(void) {
+__attribute__((constructor)) static void find_next_functions(void) {
     FIND(exit, exit_function);
     FIND(_exit, exit_function);
     FIND(_Exit, exit_function);
@@ -25,11 +25,12 @@ __attribute__((constructor)) static void find_next(void) {
     FIND(siglongjmp, jump_function);
     FIND(__longjmp_chk, jump_function);
 }
-// A library that is initialized earlier may exit before find_next has run.
+// If a library that was initialized earlier calls exit, find_next_functions has not run yet.
 #define NEED_NEXT(name, type) \
     if (next_##name == NULL) next_##name = (type*)(uintptr_t)next_symbol(#name)
 
-// MPI exits after its own errors. A function registered with atexit may still call MPI_Finalize.
+// MPI calls exit after its own errors. exit only sets the reason, because a function registered with atexit may still
+// call MPI_Finalize.
 #define EXIT(name, report)                                                                   \
     SHIM_EXPORT __attribute__((noreturn)) void name(int status) {                            \
         NEED_NEXT(name, exit_function);                                                      \
@@ -42,7 +43,7 @@ EXIT(_exit, dump_and_notify)
 EXIT(_Exit, dump_and_notify)
 EXIT(quick_exit, dump_and_notify)
 
-// An error handler may jump out of an MPI call.
+// Resets the nesting, because an error handler may jump out of an MPI call.
 #define JUMP(name)                                                                                    \
     SHIM_EXPORT __attribute__((noreturn)) void name(struct __jmp_buf_tag environment[1], int value) { \
         NEED_NEXT(name, jump_function);                                                               \

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wrappers that calls.txt cannot express: start, end and phases of a recording, and requests. wrappers_fortran.c has
-// the Fortran ones.
+// Wrappers that calls.txt cannot express: start, end and phases of a recording, and requests. See wrappers_fortran.c
+// for their Fortran versions.
 #include <stdarg.h>
 
 #include "record.h"
 
-// Messages that a tool behind us sends during MPI_Init are not recorded: the outermost call starts the recording.
+// The outermost call starts the recording, so that messages sent by tools during MPI_Init are not recorded.
 #define INIT(name)                                                       \
     SHIM_EXPORT int name(int* argc, char*** argv) {                      \
         NEXT(name, int (*)(int*, char***));                              \
@@ -61,8 +61,8 @@ void enter_phase(int level) {
     unlock_recording();
 }
 
-// Tools define further arguments, such as the name of a phase. Their number is unknown; those that fit into registers
-// are passed on unchanged.
+// Tools define additional arguments, such as the name of a phase. Their number is unknown; arguments that fit into
+// registers are passed unchanged.
 #define PCONTROL(name)                                                                                  \
     SHIM_EXPORT int name(const int level, ...) {                                                        \
         NEXT(name, int (*)(int, ...));                                                                  \
@@ -104,5 +104,5 @@ REQUEST_CALL(MPI_Start, enter_call(), record_request_start)
 REQUEST_CALL(PMPI_Start, enter_pmpi_call(CALLER), record_request_start)
 STARTALL(MPI_Startall, enter_call())
 STARTALL(PMPI_Startall, enter_pmpi_call(CALLER))
-REQUEST_CALL(MPI_Request_free, enter_call(), drop_request)
-REQUEST_CALL(PMPI_Request_free, enter_pmpi_call(CALLER), drop_request)
+REQUEST_CALL(MPI_Request_free, enter_call(), remove_request)
+REQUEST_CALL(PMPI_Request_free, enter_pmpi_call(CALLER), remove_request)

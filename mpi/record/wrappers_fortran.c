@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Fortran versions of wrappers.c: `mpi_x_` (mpif.h, use mpi) and `mpi_x_f08_` (use mpi_f08, whose error argument is
-// optional). Profilers of Fortran calls eventually call the C PMPI_ functions.
+// Fortran versions of the wrappers in wrappers.c: `mpi_x_` (mpif.h, use mpi) and `mpi_x_f08_` (use mpi_f08, whose error
+// argument is optional). Profilers of Fortran calls eventually call the C PMPI_ functions.
 #include "record.h"
 
 #define INT MPI_Fint*
 
-#define INIT(name)                                                   \
-    SHIM_EXPORT void name(INT error) {                               \
-        NEXT(name, void (*)(INT));                                   \
-        ENTER_CALL(enter_call());                                    \
-        next(error);                                                 \
-        if (scope.outermost && fortran_ok(error)) start_recording(); \
+#define INIT(name)                                                           \
+    SHIM_EXPORT void name(INT error) {                                       \
+        NEXT(name, void (*)(INT));                                           \
+        ENTER_CALL(enter_call());                                            \
+        next(error);                                                         \
+        if (scope.outermost && is_fortran_success(error)) start_recording(); \
     }
-#define INIT_THREAD(name)                                            \
-    SHIM_EXPORT void name(INT required, INT provided, INT error) {   \
-        NEXT(name, void (*)(INT, INT, INT));                         \
-        ENTER_CALL(enter_call());                                    \
-        next(required, provided, error);                             \
-        if (scope.outermost && fortran_ok(error)) start_recording(); \
+#define INIT_THREAD(name)                                                    \
+    SHIM_EXPORT void name(INT required, INT provided, INT error) {           \
+        NEXT(name, void (*)(INT, INT, INT));                                 \
+        ENTER_CALL(enter_call());                                            \
+        next(required, provided, error);                                     \
+        if (scope.outermost && is_fortran_success(error)) start_recording(); \
     }
 #define FINALIZE(name)                 \
     SHIM_EXPORT void name(INT error) { \
@@ -68,4 +68,4 @@ BOTH(ABORT, mpi_abort)
 BOTH(PCONTROL, mpi_pcontrol)
 BOTH(REQUEST_CALL, mpi_start, record_request_start)
 BOTH(STARTALL, mpi_startall)
-BOTH(REQUEST_CALL, mpi_request_free, drop_request)
+BOTH(REQUEST_CALL, mpi_request_free, remove_request)

@@ -72,6 +72,6 @@ static void verify_job(void) {
 
 __attribute__((constructor)) static void load(int argc, char** argv) {
     (void)argc;
-    leave_other_mpi(&shim_, argv);
-    call_after_init(verify_job);
+    restart_if_other_mpi(&shim_, argv);
+    register_init_hook(verify_job);
 }

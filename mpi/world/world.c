@@ -117,6 +117,6 @@ static void renumber_world(void) {
 
 __attribute__((constructor)) static void load(int argc, char** argv) {
     (void)argc;
-    leave_other_mpi(&world_shim, argv);
-    call_after_init(renumber_world);
+    restart_if_other_mpi(&world_shim, argv);
+    register_init_hook(renumber_world);
 }
