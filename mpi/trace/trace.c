@@ -58,7 +58,7 @@ void trace_message(struct trace* trace, enum event_kind kind, int round, int pee
 }
 
 int complete_traced_requests(struct trace* trace, int count, MPI_Request requests[], bool wait, int* flag) {
-    // Not MPI_Waitsome, which polls only every 0.1 ms in SimGrid.
+    // not MPI_Waitsome, which in SimGrid polls only every 0.1 ms
     for (;;) {
         int which = MPI_UNDEFINED, found = 1;
         const int status = wait ? PMPI_Waitany(count, requests, &which, MPI_STATUS_IGNORE)
@@ -70,23 +70,23 @@ int complete_traced_requests(struct trace* trace, int count, MPI_Request request
     }
 }
 
-/// Broadcasts rank 0's value.
-static int share_memory_status(bool* has_memory, MPI_Comm comm) {
+/// Broadcasts the value of rank 0.
+static int broadcast_memory_status(bool* has_memory, MPI_Comm comm) {
     int has = *has_memory;
     const int status = PMPI_Bcast(&has, 1, MPI_INT, 0, comm);
     *has_memory = has;
     return status;
 }
 
-/// Gathers the events of all ranks, in rank order; `counts` by rank, in bytes. `all` stays NULL on other ranks than 0, or
-/// without memory.
+/// Gathers the events of all ranks, in rank order. `counts` is the number of bytes per rank. `all` is NULL if memory is
+/// exhausted, and on ranks other than 0.
 static int gather_events(const struct trace* trace, MPI_Comm comm, int rank, int ranks, int** counts,
                          struct event** all) {
     const size_t bytes = trace->count * sizeof *trace->events;
     const int own = trace->lacks_memory || bytes > (size_t)(INT_MAX / ranks) ? 0 : (int)bytes;
     if (rank == 0) *counts = malloc(2 * (size_t)ranks * sizeof **counts);
     bool has_memory = *counts != NULL;
-    int status = share_memory_status(&has_memory, comm);
+    int status = broadcast_memory_status(&has_memory, comm);
     if (status != MPI_SUCCESS || !has_memory) return status;
     status = PMPI_Gather(&own, 1, MPI_INT, *counts, 1, MPI_INT, 0, comm);
     int* displacements = NULL;
@@ -100,7 +100,7 @@ static int gather_events(const struct trace* trace, MPI_Comm comm, int rank, int
         *all = malloc((size_t)sum + 1);
     }
     has_memory = *all != NULL;
-    if (status == MPI_SUCCESS) status = share_memory_status(&has_memory, comm);
+    if (status == MPI_SUCCESS) status = broadcast_memory_status(&has_memory, comm);
     if (status != MPI_SUCCESS || !has_memory) return status;
     return PMPI_Gatherv(trace->events, own, MPI_BYTE, *all, *counts, displacements, MPI_BYTE, 0, comm);
 }
@@ -123,9 +123,9 @@ static void print_events(FILE* stream, const struct traced_call* call, int ranks
     fputs("]}\n", stream);
 }
 
-/// One write, because other communicators may write to the same file.
-static void append_line(const struct trace* trace, const struct traced_call* call, int ranks,
-                        const int* counts, const struct event* events) {
+/// Appends a line by a single write, because other communicators may write to the same file.
+static void append_trace_line(const struct trace* trace, const struct traced_call* call, int ranks,
+                              const int* counts, const struct event* events) {
     char* text = NULL;
     size_t length = 0;
     FILE* line = open_memstream(&text, &length);
@@ -159,8 +159,8 @@ int write_trace(struct trace* trace, const struct traced_call* call, MPI_Comm co
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
     status = gather_events(trace, comm, rank, ranks, &counts, &all);
-    if (status == MPI_SUCCESS && all != NULL) append_line(trace, call, ranks, counts, all);
-    // Writing must not delay rank 0 in the next call.
+    if (status == MPI_SUCCESS && all != NULL) append_trace_line(trace, call, ranks, counts, all);
+    // Ranks wait until the line is written, so that writing does not delay rank 0 in the next call.
     if (status == MPI_SUCCESS) status = PMPI_Barrier(comm);
     ++trace->calls;
     free(counts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls on MPI_COMM_WORLD that need more than another communicator.
+// Calls on MPI_COMM_WORLD for which replacing the communicator is not enough.
 #include <stdlib.h>
 #include <strings.h>
 
@@ -9,7 +9,7 @@ typedef int (*get_attribute)(MPI_Comm, int, void*, int*);
 typedef int (*set_errhandler)(MPI_Comm, MPI_Errhandler);
 typedef void (*fortran_attribute)(MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*);
 
-/// MPI sets these attributes itself; only the original MPI_COMM_WORLD has all of them.
+/// Whether MPI itself sets this attribute. Only the original MPI_COMM_WORLD has all predefined attributes.
 static bool is_predefined_key(int key) {
     switch (key) {
         case MPI_TAG_UB:
@@ -39,7 +39,7 @@ GET_ATTRIBUTE(PMPI_Comm_get_attr)
 GET_ATTRIBUTE(MPI_Attr_get)
 GET_ATTRIBUTE(PMPI_Attr_get)
 
-// MPI raises errors without a communicator on the original MPI_COMM_WORLD, so both get the handler.
+// MPI raises errors without a communicator on the original MPI_COMM_WORLD, so set the handler on both.
 #define SET_ERRHANDLER(name)                                                     \
     SHIM_EXPORT int name(MPI_Comm comm, MPI_Errhandler handler) {                \
         NEXT(name, set_errhandler);                                              \
@@ -50,7 +50,7 @@ GET_ATTRIBUTE(PMPI_Attr_get)
 SET_ERRHANDLER(MPI_Comm_set_errhandler)
 SET_ERRHANDLER(PMPI_Comm_set_errhandler)
 
-// Only these Fortran bindings do not call the C functions. MPICH's Fortran keys are one higher.
+// Only these Fortran bindings do not call the C functions. MPICH's Fortran keys are larger by one.
 #define FORTRAN_GET(name)                                                                                 \
     SHIM_EXPORT void name(MPI_Fint* comm, MPI_Fint* key, void* value, MPI_Fint* found, MPI_Fint* error) { \
         NEXT(name, fortran_attribute);                                                                    \
@@ -73,13 +73,13 @@ FORTRAN_SET(mpi_comm_set_attr_f08_)
 FORTRAN_SET(mpi_attr_put_)
 
 #ifdef MPI_SESSION_NULL
-// A session hands out the processes of the world, and we cannot tell which communicator is made of them.
+// A session can create communicators of all processes, and these cannot be distinguished from other communicators.
 #define SESSION_INIT(name)                                                              \
     SHIM_EXPORT int name(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) { \
         typedef int (*session_init)(MPI_Info, MPI_Errhandler, MPI_Session*);            \
         NEXT(name, session_init);                                                       \
         if (world_renumbered == MPI_COMM_WORLD && getenv(world_shim.variable) != NULL)  \
-            keep_world("the program uses MPI sessions");                                \
+            disable_renumbering("the program uses MPI sessions");                       \
         return next(info, handler, session);                                            \
     }
 SESSION_INIT(MPI_Session_init)
