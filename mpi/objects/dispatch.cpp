@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dispatches received records by their kind, and calls methods and callbacks.
+// Dispatches received records by kind, and calls methods and callbacks.
 #include <exception>
 #include <memory>
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace topoloom::objects {
 
-/// An error must not lose the other records of the message: run() raises it later.
+/// Receives a record. An exception must not lose the other records of the message, so run() rethrows it later.
 bool State::receive(int from, const Header& header, const char* values) {
     try {
         return dispatch(from, header, values);
@@ -18,11 +18,11 @@ bool State::receive(int from, const Header& header, const char* values) {
     }
 }
 
-/// Returns whether the record waits in the queue.
+/// Dispatches a record by its kind. Returns whether the record is queued.
 bool State::dispatch(int from, const Header& header, const char* values) {
     switch (header.kind) {
         case Kind::call:
-            if (const Resident* const here = resident(header.array, header.index)) {
+            if (const Resident* const here = find_resident(header.array, header.index)) {
                 if (header.was_forwarded)
                     report_location({header.array, header.index}, header.origin,
                                     {transport->rank(), here->moves});
@@ -31,7 +31,7 @@ bool State::dispatch(int from, const Header& header, const char* values) {
                 queue.push(message);
                 return true;
             }
-            forward(header, values);
+            forward_message(header, values);
             return false;
         case Kind::broadcast_request:
             broadcast(Message::copy(header, values));
@@ -64,7 +64,7 @@ bool State::dispatch(int from, const Header& header, const char* values) {
             distribute_result(header, values);
             return false;
         case Kind::migration:
-            migrate_in(header, values);
+            receive_migrating_object(header, values);
             return false;
         case Kind::location: {
             Location location;
@@ -88,19 +88,19 @@ void State::deliver(Message* message) {
         }
         return;
     }
-    Resident* const here = resident(header.array, header.index);
-    if (here == nullptr) {  // it left while the message waited
-        forward(header, message->values());
-        return discard(message);
+    Resident* const here = find_resident(header.array, header.index);
+    if (here == nullptr) {  // the object has left while the message was queued
+        forward_message(header, message->values());
+        return release_and_discard(message);
     }
-    if (!header.is_sequenced) return call_method(*here, message);
+    if (!header.is_sequenced) return invoke_method(*here, message);
     std::uint32_t& expected = here->expected[header.sender];
     if (header.sequence != expected) {
-        release(message);  // earlier ones may need the space
+        release_message(message);  // earlier messages may need the memory
         return here->out_of_order.push_back(message);
     }
     ++expected;
-    // The next one may be here already. It goes before all others, as they have overtaken it.
+    // If the next message is already here, put it at the front of the queue, because it has overtaken the others.
     for (std::size_t i = 0; i < here->out_of_order.size(); ++i) {
         Message* const next = here->out_of_order[i];
         if (next->header.sender != header.sender || next->header.sequence != expected) continue;
@@ -108,11 +108,11 @@ void State::deliver(Message* message) {
         queue.push_front(next);
         break;
     }
-    call_method(*here, message);
+    invoke_method(*here, message);
 }
 
-void State::call_method(Resident& resident, Message* message) {
-    const auto discard_it = [this](Message* called) { discard(called); };
+void State::invoke_method(Resident& resident, Message* message) {
+    const auto discard_it = [this](Message* called) { release_and_discard(called); };
     const std::unique_ptr<Message, decltype(discard_it)> owned(message, discard_it);
     const Header& header = message->header;
     const Entry& entry = arrays[header.array]->type.entries[header.entry];
@@ -132,7 +132,7 @@ void State::call_method(Resident& resident, Message* message) {
     if (options.measure) {
         const double end = clock_seconds();
         calls.emplace_back(&resident, end - begin - (blocked_seconds - blocked_before));
-        if (end - last_clock > assign_interval) assign_times();
+        if (end - last_clock > assign_interval) assign_method_times();
     }
 }
 

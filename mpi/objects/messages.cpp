@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages to single objects: sent to the last known rank of the object, and forwarded from there. A forwarded message
-// arrives after the object that it follows, as records between two ranks stay in order.
+// arrives after the object that it follows, because records between two ranks stay in order.
 #include <utility>
 
 #include "state.hpp"
@@ -31,8 +31,8 @@ void State::send(Message* message) {
     Message::discard(message);
 }
 
-void State::forward(const Header& header, const char* values) {
-    if (arrays[header.array]->user_array == nullptr) return;  // its array was removed
+void State::forward_message(const Header& header, const char* values) {
+    if (arrays[header.array]->user_array == nullptr) return;  // the array was removed
     const int to = last_known_rank(*arrays[header.array], header.index);
     if (to == transport->rank()) fail(describe_object(header.array, header.index) + " is on no rank");
     Header forwarded = header;
@@ -40,13 +40,13 @@ void State::forward(const Header& header, const char* values) {
     transport->send(to, forwarded, values);
 }
 
-/// Lets the rank that it came from send more.
-void State::release(Message* message) {
+/// Releases the bytes of a message, so that its source can send more.
+void State::release_message(Message* message) {
     if (message->from >= 0) transport->release(std::exchange(message->from, -1), message->header);
 }
 
-void State::discard(Message* message) {
-    release(message);
+void State::release_and_discard(Message* message) {
+    release_message(message);
     Message::discard(message);
 }
 

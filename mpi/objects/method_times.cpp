@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures the processor time of methods. The clock is read at each call, the slower processor time now and then.
+// Measures the CPU time of methods. Reads the fast wall clock at each call, and the slow CPU clock only once per
+// interval.
 #include <ctime>
 
 #include "state.hpp"
@@ -9,7 +10,7 @@ namespace topoloom::objects {
 namespace {
 
 #ifndef SMPI_H
-double seconds_of(clockid_t clock) {
+double read_clock(clockid_t clock) {
     timespec now{};
     clock_gettime(clock, &now);
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
@@ -22,8 +23,8 @@ double seconds_of(clockid_t clock) {
 double clock_seconds() { return PMPI_Wtime(); }
 double processor_seconds() { return PMPI_Wtime(); }
 #else
-double clock_seconds() { return seconds_of(CLOCK_MONOTONIC); }
-double processor_seconds() { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
+double clock_seconds() { return read_clock(CLOCK_MONOTONIC); }
+double processor_seconds() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 #endif
 
 void State::start_measuring() {
@@ -32,7 +33,7 @@ void State::start_measuring() {
     last_processor = processor_seconds();
 }
 
-void State::assign_times() {
+void State::assign_method_times() {
     if (!options.measure) return;
     const double clock = clock_seconds(), processor = processor_seconds();
     const double elapsed = clock - last_clock, used = processor - last_processor;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions: values are combined on each rank and go up a tree of ranks with the number of contributions. So it does not
-// matter where an object was when it contributed. Values of a section for one object go directly to the rank of that object,
-// as soon as all members on a rank have contributed.
+// Reductions: each rank combines values, and sends them up a tree of ranks with the number of contributions. So the
+// rank of an object at its contribution is irrelevant. In a reduction over a section for one object, a rank sends its
+// value directly to the rank of that object, as soon as all members on the rank have contributed.
 #include <utility>
 
 #include "state.hpp"
@@ -37,18 +37,18 @@ void State::contribute(const PartialHeader& header, const char* value, std::size
     }
 }
 
-/// Called when this rank has nothing else to do.
+/// Forwards all partial results. Called when this rank is idle.
 void State::forward_partials() {
     std::erase_if(partials, [&](const auto& entry) { return forward_partial(entry.second); });
 }
 
-/// Forwards a partial result to where it is combined with others. False: that is here.
+/// Forwards a partial result to the rank that combines it with others. Returns false if this rank combines it.
 bool State::forward_partial(const Partial& partial) {
     const Target& target = partial.header.target;
     const int here = transport->rank();
     int to = parent_of(here);
     if (is_for_one_object(partial.header.group, target)) {
-        if (resident(target.array, target.index) != nullptr) return false;
+        if (find_resident(target.array, target.index) != nullptr) return false;
         if (arrays[target.array]->user_array == nullptr) return true;
         to = last_known_rank(*arrays[target.array], target.index);
         if (to == here) fail(describe_object(target.array, target.index) + " is on no rank");

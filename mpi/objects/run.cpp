@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scheduler loop: receives, calls methods, and joins a wave when there is nothing to do.
+// The scheduler loop: receives messages, calls methods, and joins a wave when idle.
 #include <exception>
 #include <sstream>
 #include <utility>
@@ -12,14 +12,14 @@ namespace {
 
 /// Seconds between two polls of the network while methods are called.
 constexpr double poll_interval = 2e-6;
-/// A reply that is already on its way is cheaper than a wave that fails because of it.
+/// Polls of an idle rank before it joins a wave: waiting for a reply in flight is cheaper than a failed wave.
 #ifdef SMPI_H  // waiting is not polling
 constexpr int polls_before_wave = 0;
 #else
 constexpr int polls_before_wave = 16;
 #endif
 
-/// Sets a variable until the end of the scope, also after an exception.
+/// Sets a variable until the end of the scope, even after an exception.
 template <typename T>
 class ScopedValue {
    public:
@@ -44,7 +44,7 @@ void State::run() {
     transport->begin_phase();
     process_migrations();
     transport->receive();
-    rethrow_pending();
+    rethrow_pending_exception();
     for (int idle = 0;; ++idle) {
         while (Message* const message = queue.pop()) {
             idle = 0;
@@ -55,28 +55,28 @@ void State::run() {
             last_poll = now;
             transport->flush();
             transport->receive();
-            rethrow_pending();
+            rethrow_pending_exception();
         }
         forward_partials();
         transport->flush();
         const bool has_received = transport->receive();
-        rethrow_pending();
+        rethrow_pending_exception();
         if (has_received || !queue.empty()) {
             idle_since = 0;
             continue;
         }
-        if (transport->consume_end()) break;
+        if (transport->consume_phase_end()) break;
         if (!transport->is_in_wave() && idle >= polls_before_wave) transport->join_wave(false);
-        if (transport->consume_end()) break;
+        if (transport->consume_phase_end()) break;
         wait(false);
-        rethrow_pending();
+        rethrow_pending_exception();
         if (options.measure && queue.empty() && clock_seconds() - last_clock > assign_interval)
-            assign_times();
+            assign_method_times();
     }
-    assign_times();
+    assign_method_times();
     discard_broadcasts();
-    trim_locations();
-    fence();
+    discard_locations();
+    run_fence();
 }
 
 void State::deliver_next(Message* message) {
@@ -87,8 +87,8 @@ void State::deliver_next(Message* message) {
     if (is_running) process_migrations();
 }
 
-/// After a send: waits while this rank holds more than it may. The main program calls methods meanwhile. A method cannot: it only
-/// receives, which the windows of other ranks bound.
+/// Waits after a send while messages on this rank exceed the memory limit. Meanwhile the main program calls methods. A
+/// method cannot do so: it only receives, which is bounded by the windows of other ranks.
 void State::wait_for_space() {
     const bool is_main = delivering == 0;
     if (!transport->is_full(is_main)) return;
@@ -98,7 +98,7 @@ void State::wait_for_space() {
         if (!is_running) start_measuring();
     }
     wait_until_not_full(is_main);
-    if (is_main) assign_times();
+    if (is_main) assign_method_times();
 }
 
 void State::wait_until_not_full(bool delivers) {
@@ -120,7 +120,7 @@ void State::wait_until_not_full(bool delivers) {
     if (!delivers) blocked_seconds += clock_seconds() - begin;
 }
 
-/// Raises an error after the stall timeout, if another rank has died or hangs.
+/// Waits for messages. Raises an error after the stall timeout if another rank has died or hangs.
 void State::wait(bool is_blocked) {
     if (transport->wait(is_blocked)) idle_since = 0;
     if (options.stall_timeout <= 0) return;
@@ -142,14 +142,14 @@ void State::process_migrations() {
     while (!migration_requests.empty()) {
         const Address address = migration_requests.front();
         migration_requests.pop_front();
-        Resident* const leaving = resident(address.array, address.index);
+        Resident* const leaving = find_resident(address.array, address.index);
         if (leaving == nullptr || leaving->target_rank < 0) continue;
-        migrate_out(leaving);
+        send_migrating_object(leaving);
         if (transport->is_full(false)) wait_until_not_full(false);
     }
 }
 
-void State::rethrow_pending() {
+void State::rethrow_pending_exception() {
     if (pending_exception != nullptr) std::rethrow_exception(std::exchange(pending_exception, nullptr));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions behind topoloom_objects.hpp.
+// Implementation of the Runtime class for topoloom_objects.hpp.
 #include <algorithm>
 #include <utility>
 
@@ -10,11 +10,11 @@ namespace topoloom::objects {
 
 namespace {
 
-/// Describes an invalid option; empty: all are valid.
+/// Returns a description of an invalid option, or an empty string if all options are valid.
 std::string find_invalid_option(const SchedulerOptions& options, int ranks) {
     if (options.message_bytes < 64 || options.message_bytes > 1 << 28)
         return "message_bytes is " + std::to_string(options.message_bytes) + ", but must be 64 to 268435456";
-    const std::int64_t least = Transport::min_memory(ranks);
+    const std::int64_t least = Transport::get_min_memory(ranks);
     if (options.memory_bytes < least)
         return "memory_bytes is " + std::to_string(options.memory_bytes) + ", but " + std::to_string(ranks) +
                " ranks need " + std::to_string(least) + " or more";
@@ -53,7 +53,7 @@ int Runtime::rank() const { return state_->transport->rank(); }
 int Runtime::ranks() const { return state_->transport->ranks(); }
 
 void Runtime::run() {
-    state_->refuse_in_method("run()");
+    state_->fail_in_method("run()");
     state_->run();
 }
 
@@ -72,7 +72,7 @@ std::uint32_t Runtime::add_array(const Type& type, void* array, ArraySettings se
 void Runtime::remove_array(std::uint32_t array) {
     Array& removed = *state_->arrays[array];
     std::erase_if(state_->calls, [&](const auto& call) { return call.first->array == array; });
-    removed.residents.each([&](std::uint64_t, Resident* resident) {
+    removed.residents.for_each([&](std::uint64_t, Resident* resident) {
         removed.type.destroy(resident->object);
         delete resident;
     });
@@ -81,8 +81,8 @@ void Runtime::remove_array(std::uint32_t array) {
     removed.user_array = nullptr;
 }
 
-void Runtime::create(std::uint32_t array, std::uint64_t index, void* object) {
-    state_->create(array, index, object);
+void Runtime::create_resident(std::uint32_t array, std::uint64_t index, void* object) {
+    state_->create_resident(array, index, object);
     ++state_->arrays[array]->fence_objects;
 }
 
@@ -92,8 +92,8 @@ void* Runtime::array(std::uint32_t array) const {
     return state_->arrays[array]->user_array;
 }
 
-int Runtime::home(std::uint32_t array, std::uint64_t index) const {
-    const int rank = state_->home(*state_->arrays[array], index);
+int Runtime::get_home_rank(std::uint32_t array, std::uint64_t index) const {
+    const int rank = state_->get_home_rank(*state_->arrays[array], index);
     if (rank < 0 || rank >= ranks())
         fail(state_->describe_object(array, index) + " has its home on rank " + std::to_string(rank) +
              ", but there are only " + std::to_string(ranks()));
@@ -153,7 +153,7 @@ void Runtime::multicast(Message* message, std::uint32_t array, std::uint32_t ent
 }
 
 std::uint32_t Runtime::add_many_to_many(std::uint32_t array, const ManyToManyOptions& options) {
-    state_->refuse_in_method("many_to_many()");
+    state_->fail_in_method("many_to_many()");
     return state_->add_exchange(array, options);
 }
 ManyToManyChoice Runtime::choice(std::uint32_t many_to_many) const {
@@ -203,20 +203,20 @@ void Runtime::migrate(Resident* resident, int rank) {
     state_->request_migration(*resident, rank);
 }
 
-Resident* Runtime::resident(std::uint32_t array, std::uint64_t index) const {
-    Resident* const found = state_->resident(array, index);
+Resident* Runtime::find_resident(std::uint32_t array, std::uint64_t index) const {
+    Resident* const found = state_->find_resident(array, index);
     if (found == nullptr) fail(state_->describe_object(array, index) + " is not on this rank");
     return found;
 }
 
 void* Runtime::find(std::uint32_t array, std::uint64_t index) const {
-    const Resident* const found = state_->resident(array, index);
+    const Resident* const found = state_->find_resident(array, index);
     return found == nullptr ? nullptr : found->object;
 }
 
 void Runtime::for_each_local(std::uint32_t array, const std::function<void(void*)>& visit) const {
     std::vector<std::uint64_t> here;
-    state_->arrays[array]->residents.each([&](std::uint64_t index, Resident*) { here.push_back(index); });
+    state_->arrays[array]->residents.for_each([&](std::uint64_t index, Resident*) { here.push_back(index); });
     std::ranges::sort(here);
     for (const std::uint64_t index : here)
         if (void* const object = find(array, index)) visit(object);
