@@ -81,7 +81,7 @@ struct ElapsedTime {
     }
 };
 
-double median(std::vector<double> values) {
+double compute_median(std::vector<double> values) {
     std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
                      values.end());
     return values[values.size() / 2];
@@ -101,8 +101,8 @@ class Run {
         for (std::int64_t i = options.walkers * ranks.own / ranks.all;
              i < options.walkers * (ranks.own + 1) / ranks.all; ++i) {
             RandomStream draw(static_cast<std::uint64_t>(i), 0);
-            walkers_.add(
-                {hash_key(static_cast<std::uint64_t>(i)), {draw.normal(), draw.normal(), draw.normal()}});
+            walkers_.add({hash_key(static_cast<std::uint64_t>(i)),
+                          {draw.draw_normal(), draw.draw_normal(), draw.draw_normal()}});
         }
     }
 
@@ -150,8 +150,8 @@ class Run {
             std::printf("%s: energy %.17g, known %g; walkers %lld, ids %016llx\n", is_right ? good : "WRONG",
                         energy, options_.system.energy, total_, ids_);
             std::printf("balancing: %.3f us per step; median %.1f of %.1f us, processor time %.2f %%\n",
-                        1e6 * seconds / static_cast<double>(options_.steps), 1e6 * median(slowest),
-                        1e6 * median(steps_), 100 * processor[0] / processor[1]);
+                        1e6 * seconds / static_cast<double>(options_.steps), 1e6 * compute_median(slowest),
+                        1e6 * compute_median(steps_), 100 * processor[0] / processor[1]);
         }
         return is_right;
     }

@@ -25,10 +25,10 @@ inline std::uint64_t hash_key(std::uint64_t key) {
 class RandomStream {
    public:
     RandomStream(std::uint64_t id, std::uint64_t step) : key_(hash_key(id ^ hash_key(step))) {}
-    double uniform() { return (static_cast<double>(hash_key(key_ += 2) >> 11) + 0.5) * 0x1p-53; }
-    double normal() {
-        const double radius = std::sqrt(-2 * std::log(uniform()));
-        return radius * std::cos(2 * std::numbers::pi * uniform());
+    double draw_uniform() { return (static_cast<double>(hash_key(key_ += 2) >> 11) + 0.5) * 0x1p-53; }
+    double draw_normal() {
+        const double radius = std::sqrt(-2 * std::log(draw_uniform()));
+        return radius * std::cos(2 * std::numbers::pi * draw_uniform());
     }
 
    private:
@@ -95,11 +95,11 @@ inline void advance_walker(const System& system, const Walkers& walkers, std::si
     RandomStream draw(walker.id, step);
     const double before = radius(walker);
     const double drift = 1 + system.step * system.drift_factor(before);
-    for (double& x : walker.at) x = drift * x + std::sqrt(system.step) * draw.normal();
+    for (double& x : walker.at) x = drift * x + std::sqrt(system.step) * draw.draw_normal();
     const double energy = system.local_energy(radius(walker));
     const double mean = (energy + system.local_energy(before)) / 2;
     const double weight = std::exp(-system.step * (mean - trial));
-    const int copies = static_cast<int>(std::fmin(weight + draw.uniform(), 3));
+    const int copies = static_cast<int>(std::fmin(weight + draw.draw_uniform(), 3));
     const std::uint64_t parent = walker.id;
     for (int copy = 0; copy < copies; ++copy) {
         if (copy > 0) walker.id = hash_key(parent ^ hash_key(4 * step + static_cast<std::uint64_t>(copy)));

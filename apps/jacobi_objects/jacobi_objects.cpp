@@ -165,7 +165,7 @@ struct Block : topoloom::Object<Block> {
 };
 
 /// Returns a random permutation, the same on all ranks.
-std::vector<std::int64_t> random_order(std::int64_t count) {
+std::vector<std::int64_t> make_random_order(std::int64_t count) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(count));
     std::iota(order.begin(), order.end(), 0);
     std::uint64_t drawn = 1;
@@ -187,7 +187,7 @@ int get_home_rank(const std::string& map, const Settings& s, int ranks, const to
         return static_cast<int>(mixed % 1280107U % static_cast<std::uint32_t>(ranks));
     }
     if (map == "random") {
-        static const std::vector<std::int64_t> order = random_order(count);
+        static const std::vector<std::int64_t> order = make_random_order(count);
         return static_cast<int>(order[static_cast<std::size_t>(number)] * ranks / count);
     }
     if (map == "blocks") return static_cast<int>(number * ranks / count);
@@ -200,7 +200,7 @@ int get_home_rank(const std::string& map, const Settings& s, int ranks, const to
 }
 
 /// Whether all local blocks are bitwise equal to those of a serial run.
-bool equals_serial_run(const topoloom::Objects<Block>& blocks, const Settings& s, int steps) {
+bool is_equal_to_serial_run(const topoloom::Objects<Block>& blocks, const Settings& s, int steps) {
     const int n = s.cells;
     Grid whole(s.dimensions, {s.blocks[0] * n, s.blocks[1] * n, s.blocks[2] * n});
     whole.for_each_cell([&](int x, int y, int z) { whole.at(x, y, z) = initial_value(x, y, z); });
@@ -255,7 +255,7 @@ Options read_options(int argc, char** argv) {
     return read;
 }
 
-bool are_valid_options(const Options& options, int ranks) {
+bool is_valid_options(const Options& options, int ranks) {
     const Settings& s = options.settings;
     return s.dimensions >= 2 && s.dimensions <= 3 && std::ranges::min(s.blocks) >= 1 && s.cells >= 1 &&
            options.steps >= (options.policy == "none" ? 1 : 2) && is_valid_map(options.map, s, ranks);
@@ -270,7 +270,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const Options options = read_options(argc, argv);
     const auto& [settings, steps, map, policy, machine] = options;
-    if (!are_valid_options(options, ranks)) {
+    if (!is_valid_options(options, ranks)) {
         if (rank == 0)
             std::fprintf(
                 stderr,
@@ -313,7 +313,7 @@ int main(int argc, char** argv) {
         seconds = (MPI_Wtime() - start) / (steps - first);
 #ifndef SMPI_H
         right = "right";
-        is_right = equals_serial_run(blocks, settings, steps) ? 1 : 0;
+        is_right = is_equal_to_serial_run(blocks, settings, steps) ? 1 : 0;
 #endif
     }
     MPI_Allreduce(MPI_IN_PLACE, &is_right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

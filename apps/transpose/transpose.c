@@ -12,7 +12,7 @@ struct matrix {
     double *own, *blocks, *received;
 };
 
-static double element(int row, int column) { return 1e-3 * row + column; }
+static double initial_element(int row, int column) { return 1e-3 * row + column; }
 
 /// Packs a transposed block for each receiver.
 static void pack(const struct matrix* m) {
@@ -41,7 +41,8 @@ static long count_wrong_elements(const struct matrix* m, int times) {
     for (int row = 0; row < m->rows; ++row)
         for (int column = 0; column < m->size; ++column) {
             const int there = m->first + row;
-            const double right = times % 2 == 0 ? element(there, column) : element(column, there);
+            const double right =
+                times % 2 == 0 ? initial_element(there, column) : initial_element(column, there);
             wrong += m->own[row * m->size + column] != right;
         }
     return wrong;
@@ -64,7 +65,7 @@ int main(int argc, char** argv) {
     }
     for (int row = 0; row < m.rows; ++row)
         for (int column = 0; column < m.size; ++column)
-            m.own[row * m.size + column] = element(m.first + row, column);
+            m.own[row * m.size + column] = initial_element(m.first + row, column);
     transpose(&m);
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();

@@ -10,12 +10,12 @@
 
 /// Whether this rank exchanges loads with a node.
 static bool is_assigned_node(const struct nodes* nodes, int node) {
-    return node != nodes->own && node % node_size(nodes, nodes->own) == nodes->local;
+    return node != nodes->own && node % get_node_size(nodes, nodes->own) == nodes->local;
 }
 
 /// Rank of another node that exchanges loads with this node.
 static int get_peer_rank(const struct nodes* nodes, int node) {
-    return nodes->member[nodes->first[node] + nodes->own % node_size(nodes, node)];
+    return nodes->member[nodes->first[node] + nodes->own % get_node_size(nodes, node)];
 }
 
 static bool has_failed(const struct nodes* nodes) {
@@ -57,13 +57,13 @@ static void notify_failure(const struct comm_state* state, int first) {
 static int exchange_loads(const struct comm_state* state, const int64_t* own_loads, int64_t* received,
                           int64_t* loads) {
     const struct nodes* nodes = state->nodes;
-    const int size = node_size(nodes, nodes->own);
+    const int size = get_node_size(nodes, nodes->own);
     int count = 0;
     int64_t* at = received;
     for (int node = 0; node < nodes->count; ++node) {
         if (!is_assigned_node(nodes, node)) continue;
         MPI_Request* requests = &nodes->requests[count];
-        const int others = node_size(nodes, node), peer = get_peer_rank(nodes, node);
+        const int others = get_node_size(nodes, node), peer = get_peer_rank(nodes, node);
         int status = PMPI_Irecv(at, others, MPI_INT64_T, peer, gather_tag, state->own, &requests[0]);
         if (status == MPI_SUCCESS)
             status = PMPI_Isend(own_loads, size, MPI_INT64_T, peer, gather_tag, state->own, &requests[1]);
@@ -103,7 +103,7 @@ static int gather_in_shared_memory(const struct comm_state* state, int64_t load)
     // Nodes not notified by the first failed gathering are notified by the second.
     if (nodes->failures > 1) return raise_failure(state);
     const size_t ranks = (size_t)state->ranks;
-    const int size = node_size(nodes, nodes->own);
+    const int size = get_node_size(nodes, nodes->own);
     int64_t* all_loads = shared->loads + (size_t)(nodes->gatherings % 2) * ranks;
     int64_t* own_loads = nodes->messages;
     const int64_t complete = ++nodes->gatherings * size;

@@ -8,10 +8,10 @@
 
 #include "errors.h"
 
-static uint32_t min_node_size(const struct nodes* nodes) {
-    int least = node_size(nodes, 0);
+static uint32_t get_min_node_size(const struct nodes* nodes) {
+    int least = get_node_size(nodes, 0);
     for (int node = 1; node < nodes->count; ++node)
-        if (node_size(nodes, node) < least) least = node_size(nodes, node);
+        if (get_node_size(nodes, node) < least) least = get_node_size(nodes, node);
     return (uint32_t)least;
 }
 
@@ -120,8 +120,8 @@ int find_nodes(struct comm_state* state) {
         return status;
     }
     state->nodes = created;
-    const bool pays =
-        topoloom_gathers_by_node((uint32_t)state->ranks, (uint32_t)created->count, min_node_size(created));
+    const bool pays = topoloom_gathers_by_node((uint32_t)state->ranks, (uint32_t)created->count,
+                                               get_min_node_size(created));
     return pays ? allocate_shared_memory(state, created) : status;
 }
 
@@ -131,6 +131,6 @@ int choose_decision_method(struct comm_state* state, const topoloom_balance_opti
     if (status != MPI_SUCCESS) return status;
     const struct nodes* nodes = state->nodes;
     *should_gather = topoloom_gathers_loads((uint32_t)state->ranks, (uint32_t)nodes->count,
-                                            min_node_size(nodes), options->message_s, options->byte_s);
+                                            get_min_node_size(nodes), options->message_s, options->byte_s);
     return status;
 }

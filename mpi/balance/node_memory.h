@@ -31,7 +31,7 @@ struct nodes {
     int failures;  // failed gatherings
 };
 
-static inline int node_size(const struct nodes* nodes, int node) {
+static inline int get_node_size(const struct nodes* nodes, int node) {
     return nodes->first[node + 1] - nodes->first[node];
 }
 

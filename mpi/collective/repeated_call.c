@@ -34,19 +34,19 @@ void cache_repeated_call(const struct call* call) {
 }
 
 /// Whether both pointers are NULL, both MPI_IN_PLACE, or both other addresses.
-static bool have_same_address_kind(const void* a, const void* b) {
+static bool has_same_address_kind(const void* a, const void* b) {
     return (a == NULL) == (b == NULL) && (a == MPI_IN_PLACE) == (b == MPI_IN_PLACE);
 }
 
-static bool have_same_layout(const struct buffer_desc* a, const struct buffer_desc* b) {
-    return a->count == b->count && a->type == b->type && have_same_address_kind(a->buffer, b->buffer);
+static bool has_same_layout(const struct buffer_desc* a, const struct buffer_desc* b) {
+    return a->count == b->count && a->type == b->type && has_same_address_kind(a->buffer, b->buffer);
 }
 
 static bool is_repeated(const struct repeated_call* last, const struct arguments* arguments) {
     const struct arguments* before = &last->arguments;
     if (last->plan == NULL || arguments->is_vector || arguments->root != before->root ||
-        arguments->op != before->op || !have_same_layout(&arguments->input, &before->input) ||
-        !have_same_layout(&arguments->output, &before->output))
+        arguments->op != before->op || !has_same_layout(&arguments->input, &before->input) ||
+        !has_same_layout(&arguments->output, &before->output))
         return false;
     if (!last->combines) return true;
     int commutes = 0;  // MPI may reuse the handle of a freed operator

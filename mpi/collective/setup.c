@@ -88,7 +88,7 @@ static int start_agreement(struct comm_state* state, struct setup* setup, int64_
 #endif
 }
 
-static bool have_agreed(const struct setup* setup) {
+static bool has_agreed(const struct setup* setup) {
     return setup->agreement[0] > 0 && setup->agreement[0] == -setup->agreement[1];
 }
 
@@ -115,7 +115,7 @@ static int start_memory_agreement(struct comm_state* state, struct setup* setup)
 }
 
 static int start_settings_broadcast(struct comm_state* state, struct setup* setup) {
-    if (!have_agreed(setup)) return MPI_ERR_NO_MEM;
+    if (!has_agreed(setup)) return MPI_ERR_NO_MEM;
     return PMPI_Ibcast(setup->text, (int)setup->length, MPI_CHAR, 0, state->duplicate, &setup->request);
 }
 
@@ -278,7 +278,7 @@ static int start_next_step(struct comm_state* state, struct setup* setup, bool* 
             return start_strategy_agreement(state, setup);
         default:
             *done = true;
-            return have_agreed(setup) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+            return has_agreed(setup) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     }
 }
 

@@ -69,7 +69,7 @@ static void create_stages(struct mesh* mesh, int ranks) {
 }
 
 /// Returns the next hop, which covers the lowest non-zero digit of the distance.
-static struct neighbor* next_neighbor(struct mesh* mesh, int distance) {
+static struct neighbor* get_next_hop_neighbor(struct mesh* mesh, int distance) {
     int stage = 0;
     for (; distance % mesh->extent == 0; distance /= mesh->extent) ++stage;
     return &mesh->neighbors[stage * (mesh->extent - 1) + distance % mesh->extent - 1];
@@ -102,13 +102,13 @@ static int post_heads(struct mesh* mesh) {
 
 // ---- bundles -----------------------------------------------------------------------------------------------------
 
-static int64_t bundled_bytes(const struct entry* entry) {
+static int64_t get_bundled_bytes(const struct entry* entry) {
     return entry->bytes > max_bundled_bytes ? 0 : (entry->bytes + 7) / 8 * 8;
 }
 
 static int append_entry(struct exchange* exchange, struct bundle* bundle, const struct entry* entry,
                         const char* data) {
-    const int64_t length = bundle->length + (int64_t)sizeof *entry + bundled_bytes(entry);
+    const int64_t length = bundle->length + (int64_t)sizeof *entry + get_bundled_bytes(entry);
     if (length > bundle->capacity) {
         char* larger = allocate_exchange_memory(exchange, 2 * (size_t)length);
         if (larger == NULL) return MPI_ERR_NO_MEM;
@@ -118,7 +118,7 @@ static int append_entry(struct exchange* exchange, struct bundle* bundle, const 
     }
     char* at = bundle->data + bundle->length;
     memcpy(at, entry, sizeof *entry);
-    if (bundled_bytes(entry) > 0) memcpy(at + sizeof *entry, data, (size_t)entry->bytes);
+    if (get_bundled_bytes(entry) > 0) memcpy(at + sizeof *entry, data, (size_t)entry->bytes);
     bundle->length = length;
     return MPI_SUCCESS;
 }
@@ -129,14 +129,14 @@ static int forward_entry(struct mesh* mesh, const struct entry* entry, const cha
     if (entry->destination != state->rank) {
         const int64_t distance = (int64_t)entry->destination - state->rank;
         const int positive = (int)(distance < 0 ? distance + state->ranks : distance);
-        return append_entry(mesh->exchange, &next_neighbor(mesh, positive)->out, entry, data);
+        return append_entry(mesh->exchange, &get_next_hop_neighbor(mesh, positive)->out, entry, data);
     }
     const char* there = entry->bytes > max_bundled_bytes ? NULL : data;
     return add_arrival(mesh->exchange, entry->source, (int)entry->bytes, there) == NULL ? MPI_ERR_NO_MEM
                                                                                         : MPI_SUCCESS;
 }
 
-static int bundle_outgoing(struct mesh* mesh) {
+static int bundle_outgoing_parts(struct mesh* mesh) {
     const struct exchange* exchange = mesh->exchange;
     int status = MPI_SUCCESS;
     for (size_t i = 0; i < exchange->outgoing_count && status == MPI_SUCCESS; ++i) {
@@ -154,7 +154,7 @@ static int forward_entries(struct mesh* mesh, const char* entries, int64_t lengt
         struct entry entry;
         memcpy(&entry, entries, sizeof entry);
         status = forward_entry(mesh, &entry, entries + sizeof entry);
-        entries += (int64_t)sizeof entry + bundled_bytes(&entry);
+        entries += (int64_t)sizeof entry + get_bundled_bytes(&entry);
     }
     return status;
 }
@@ -219,7 +219,7 @@ int exchange_by_mesh(struct exchange* exchange) {
     create_stages(&mesh, exchange->state->ranks);
     exchange->announced_above = max_bundled_bytes;
     int status = post_heads(&mesh);
-    if (status == MPI_SUCCESS) status = bundle_outgoing(&mesh);
+    if (status == MPI_SUCCESS) status = bundle_outgoing_parts(&mesh);
     for (int stage = 0; stage < mesh.stages && status == MPI_SUCCESS; ++stage) {
         status = for_each_in_stage(&mesh, stage, send_bundle);
         if (status == MPI_SUCCESS) status = for_each_in_stage(&mesh, stage, receive_head);

@@ -62,7 +62,7 @@ void State::multicast(const Header& header, const std::vector<std::uint64_t>& me
     std::vector<std::pair<int, std::uint64_t>> others;  // last known rank of each member
     for (const std::uint64_t member : members) {
         if (array.residents.find(member) == nullptr) {
-            others.emplace_back(last_known_rank(array, member), member);
+            others.emplace_back(get_last_known_rank(array, member), member);
             if (others.back().first == transport->rank())
                 fail(describe_object(header.array, member) + " is on no rank");
             continue;

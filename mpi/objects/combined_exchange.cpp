@@ -81,7 +81,7 @@ void State::install_strategy(CombinedExchange& exchange, Combining strategy) {
             exchange.stages.is_last(stage) ? 0 : exchange.stages.count_senders(stage, transport->rank()));
 }
 
-int State::designated_rank(const Resident& resident) const {
+int State::get_designated_rank(const Resident& resident) const {
     return resident.moved_in_phase == phases ? resident.fence_rank : transport->rank();
 }
 
@@ -96,16 +96,16 @@ void State::insert(std::uint32_t exchange, Resident& resident, Message* message)
     ++of.count;
     Header& header = message->header;
     if (options.measure) {
-        Traffic& sent = resident.sent[ObjectKey::of(header.array, header.index)];
+        Traffic& sent = resident.sent[ObjectKey::make(header.array, header.index)];
         sent.bytes += header.bytes;
         ++sent.messages;
     }
-    const int to = designated_rank(resident);
+    const int to = get_designated_rank(resident);
     header.kind = Kind::insertion;
     header.exchange = static_cast<std::uint16_t>(exchange);
     header.sequence = of.round;
     header.origin = to;
-    header.sender = ObjectKey::of(resident.array, resident.index);
+    header.sender = ObjectKey::make(resident.array, resident.index);
     if (to == transport->rank()) return receive_insertion(message);
     transport->send(to, header, message->values());
     Message::discard(message);
@@ -118,7 +118,7 @@ void State::finish_insertions(std::uint32_t exchange, Resident& resident) {
     header.exchange = static_cast<std::uint16_t>(exchange);
     header.sequence = of.round++;
     header.index = std::exchange(of.count, 0);
-    const int to = designated_rank(resident);
+    const int to = get_designated_rank(resident);
     if (to == transport->rank()) return receive_insertions_done(header);
     transport->send(to, header, nullptr);
 }
@@ -129,7 +129,7 @@ void State::receive_insertion(Message* message) {
     CombinedExchange& exchange = exchanges[header.exchange];
     CombinedExchange::Round& round = exchange.rounds[header.sequence];
     ++round.inserted;
-    round.held.push_back({last_known_rank(*arrays[header.array], header.index), message, true});
+    round.held.push_back({get_last_known_rank(*arrays[header.array], header.index), message, true});
     advance_exchange(exchange, header);
 }
 
@@ -151,7 +151,7 @@ void State::open_exchange(const Header& header) {
         Header opened = header;
         opened.kind = Kind::exchange_opened;
         opened.bytes = 0;
-        if (transport->rank() != 0) transport->send(parent_of(transport->rank()), opened, nullptr);
+        if (transport->rank() != 0) transport->send(get_parent_rank(transport->rank()), opened, nullptr);
         for_each_child(transport->rank(), transport->ranks(),
                        [&](int child) { transport->send(child, opened, nullptr); });
     }
@@ -191,7 +191,7 @@ void State::deliver_combined_message(Message* message) {
     const int here = transport->rank();
     // The message may have overtaken its object on the way to this rank. Return it to the sender, whose next message
     // arrives after the object.
-    if (last_known_rank(*arrays[header.array], header.index) == here && header.origin != here) {
+    if (get_last_known_rank(*arrays[header.array], header.index) == here && header.origin != here) {
         message->header.was_forwarded = true;
         transport->send(header.origin, header, message->values());
     } else {

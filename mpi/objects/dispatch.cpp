@@ -9,9 +9,9 @@
 namespace topoloom::objects {
 
 /// Receives a record. An exception must not lose the other records of the message, so run() rethrows it later.
-bool State::receive(int from, const Header& header, const char* values) {
+bool State::receive_record(int from, const Header& header, const char* values) {
     try {
-        return dispatch(from, header, values);
+        return dispatch_record(from, header, values);
     } catch (...) {
         if (pending_exception == nullptr) pending_exception = std::current_exception();
         return false;
@@ -19,7 +19,7 @@ bool State::receive(int from, const Header& header, const char* values) {
 }
 
 /// Dispatches a record by its kind. Returns whether the record is queued.
-bool State::dispatch(int from, const Header& header, const char* values) {
+bool State::dispatch_record(int from, const Header& header, const char* values) {
     switch (header.kind) {
         case Kind::call:
             if (const Resident* const here = find_resident(header.array, header.index)) {
@@ -76,7 +76,7 @@ bool State::dispatch(int from, const Header& header, const char* values) {
     return false;
 }
 
-void State::deliver(Message* message) {
+void State::deliver_message(Message* message) {
     const Header& header = message->header;
     if (header.kind == Kind::reduction_result) {
         const std::unique_ptr<Message, decltype(&Message::discard)> owned(message, &Message::discard);
@@ -116,7 +116,7 @@ void State::invoke_method(Resident& resident, Message* message) {
     const std::unique_ptr<Message, decltype(discard_it)> owned(message, discard_it);
     const Header& header = message->header;
     const Entry& entry = arrays[header.array]->type.entries[header.entry];
-    const double begin = options.measure ? clock_seconds() : 0, blocked_before = blocked_seconds;
+    const double begin = options.measure ? read_wall_clock() : 0, blocked_before = blocked_seconds;
     const int target_before = resident.target_rank;
     current = &resident;
     try {
@@ -130,7 +130,7 @@ void State::invoke_method(Resident& resident, Message* message) {
     }
     current = nullptr;
     if (options.measure) {
-        const double end = clock_seconds();
+        const double end = read_wall_clock();
         calls.emplace_back(&resident, end - begin - (blocked_seconds - blocked_before));
         if (end - last_clock > assign_interval) assign_method_times();
     }

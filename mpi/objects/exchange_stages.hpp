@@ -36,14 +36,14 @@ class Stages {
     [[nodiscard]] bool is_last(std::size_t stage) const { return stage + 1 >= count(); }
     /// Returns the next position of a message in a stage, or `position` if the message stays.
     [[nodiscard]] int next_hop(std::size_t stage, int position, int target) const {
-        return move_to_digit(stage, position, digit(stage, target));
+        return move_to_digit(stage, position, get_digit(stage, target));
     }
     /// Lists the receivers of a rank in a stage that is not the last. The rank sends to all of them, even without
     /// messages, so that they know when to proceed.
     [[nodiscard]] std::vector<int> list_receivers(std::size_t stage, int position) const {
         std::vector<int> found;
         for (int to = 0; to < extents_[stage]; ++to)
-            if (to != digit(stage, position)) found.push_back(move_to_digit(stage, position, to));
+            if (to != get_digit(stage, position)) found.push_back(move_to_digit(stage, position, to));
         return found;
     }
     [[nodiscard]] std::size_t count_senders(std::size_t stage, int position) const {
@@ -54,11 +54,11 @@ class Stages {
     }
 
    private:
-    [[nodiscard]] int digit(std::size_t stage, int position) const {
+    [[nodiscard]] int get_digit(std::size_t stage, int position) const {
         return position / strides_[stage] % extents_[stage];
     }
     [[nodiscard]] int move_to_digit(std::size_t stage, int position, int to) const {
-        const int there = position + (to - digit(stage, position)) * strides_[stage];
+        const int there = position + (to - get_digit(stage, position)) * strides_[stage];
         if (there < ranks_) return there;
         const int plane = strides_.back(), complete = ranks_ / plane;
         return there % plane + position % plane % complete * plane;

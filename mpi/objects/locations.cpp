@@ -19,7 +19,7 @@ int State::get_home_rank(const Array& array, std::uint64_t index) const {
     return static_cast<int>(index * ranks / array.settings.extents.count());
 }
 
-int State::last_known_rank(Array& array, std::uint64_t index) const {
+int State::get_last_known_rank(Array& array, std::uint64_t index) const {
     const Location* const known = array.locations.find(index);
     return known != nullptr ? known->rank : get_home_rank(array, index);
 }

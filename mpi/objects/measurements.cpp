@@ -45,7 +45,7 @@ T read(const char*& at) {
     return value;
 }
 
-std::int64_t packed_bytes(const State& state, const Resident& resident) {
+std::int64_t get_packed_bytes(const State& state, const Resident& resident) {
     try {
         return static_cast<std::int64_t>(state.arrays[resident.array]->type.size(resident.object));
     } catch (...) {
@@ -61,13 +61,14 @@ std::vector<char> pack_records(State& state, const std::vector<std::uint64_t>& f
         array.residents.for_each([&](std::uint64_t index, Resident* resident) {
             std::vector<PeerRecord> peers;
             resident->sent.for_each([&](std::uint64_t key, const Traffic& sent) {
-                const std::uint64_t to = ObjectKey::array(key);
+                const std::uint64_t to = ObjectKey::get_array(key);
                 if (sent.messages == 0 || state.arrays[to]->user_array == nullptr) return;
-                peers.push_back({first[to] + ObjectKey::index(key), sent});
+                peers.push_back({first[to] + ObjectKey::get_index(key), sent});
             });
             std::ranges::sort(peers, {}, &PeerRecord::object);
-            append(records, ObjectRecord{first[a] + index, resident->seconds, packed_bytes(state, *resident),
-                                         resident->target_rank, resident->moves, peers.size()});
+            append(records,
+                   ObjectRecord{first[a] + index, resident->seconds, get_packed_bytes(state, *resident),
+                                resident->target_rank, resident->moves, peers.size()});
             for (const PeerRecord& peer : peers) append(records, peer);
         });
     }

@@ -14,7 +14,7 @@ void State::send(Message* message) {
     Array& array = *arrays[header.array];
     if (options.measure || array.settings.is_ordered) {
         Traffic& sent =
-            (current != nullptr ? current->sent : sent_by_main)[ObjectKey::of(header.array, header.index)];
+            (current != nullptr ? current->sent : sent_by_main)[ObjectKey::make(header.array, header.index)];
         sent.bytes += header.bytes;
         ++sent.messages;
         if (array.settings.is_ordered) {
@@ -22,18 +22,18 @@ void State::send(Message* message) {
             header.sequence = sent.next_sequence++;
         }
     }
-    header.sender = current != nullptr ? ObjectKey::of(current->array, current->index)
-                                       : ObjectKey::of(ObjectKey::main_program,
-                                                       static_cast<std::uint64_t>(transport->rank()));
+    header.sender = current != nullptr ? ObjectKey::make(current->array, current->index)
+                                       : ObjectKey::make(ObjectKey::main_program,
+                                                         static_cast<std::uint64_t>(transport->rank()));
     if (array.residents.find(header.index) != nullptr) return queue.push(message);
     if (array.user_array == nullptr) return Message::discard(message);
-    transport->send(last_known_rank(array, header.index), header, message->values());
+    transport->send(get_last_known_rank(array, header.index), header, message->values());
     Message::discard(message);
 }
 
 void State::forward_message(const Header& header, const char* values) {
     if (arrays[header.array]->user_array == nullptr) return;  // the array was removed
-    const int to = last_known_rank(*arrays[header.array], header.index);
+    const int to = get_last_known_rank(*arrays[header.array], header.index);
     if (to == transport->rank()) fail(describe_object(header.array, header.index) + " is on no rank");
     Header forwarded = header;
     forwarded.was_forwarded = true;

@@ -20,22 +20,22 @@ double read_clock(clockid_t clock) {
 }  // namespace
 
 #ifdef SMPI_H  // time is simulated
-double clock_seconds() { return PMPI_Wtime(); }
-double processor_seconds() { return PMPI_Wtime(); }
+double read_wall_clock() { return PMPI_Wtime(); }
+double read_cpu_clock() { return PMPI_Wtime(); }
 #else
-double clock_seconds() { return read_clock(CLOCK_MONOTONIC); }
-double processor_seconds() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+double read_wall_clock() { return read_clock(CLOCK_MONOTONIC); }
+double read_cpu_clock() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 #endif
 
 void State::start_measuring() {
     if (!options.measure) return;
-    last_clock = clock_seconds();
-    last_processor = processor_seconds();
+    last_clock = read_wall_clock();
+    last_processor = read_cpu_clock();
 }
 
 void State::assign_method_times() {
     if (!options.measure) return;
-    const double clock = clock_seconds(), processor = processor_seconds();
+    const double clock = read_wall_clock(), processor = read_cpu_clock();
     const double elapsed = clock - last_clock, used = processor - last_processor;
     const double share = used < elapsed && elapsed > 0 ? used / elapsed : 1;
     for (const auto& [resident, seconds] : calls) resident->seconds += share * seconds;

@@ -46,11 +46,11 @@ void State::forward_partials() {
 bool State::forward_partial(const Partial& partial) {
     const Target& target = partial.header.target;
     const int here = transport->rank();
-    int to = parent_of(here);
+    int to = get_parent_rank(here);
     if (is_for_one_object(partial.header.group, target)) {
         if (find_resident(target.array, target.index) != nullptr) return false;
         if (arrays[target.array]->user_array == nullptr) return true;
-        to = last_known_rank(*arrays[target.array], target.index);
+        to = get_last_known_rank(*arrays[target.array], target.index);
         if (to == here) fail(describe_object(target.array, target.index) + " is on no rank");
     } else if (here == 0) {
         return false;

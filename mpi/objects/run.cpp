@@ -37,7 +37,7 @@ class ScopedValue {
 
 void State::run() {
     start_measuring();
-    double now = clock_seconds(), last_poll = now;
+    double now = read_wall_clock(), last_poll = now;
     idle_since = now;
     const ScopedValue<bool> running(is_running, true);
     transport->set_registered(arrays.size() + callbacks.size() + exchanges.size());
@@ -50,7 +50,7 @@ void State::run() {
             idle = 0;
             deliver_next(message);
             if (transport->is_full(false)) wait_until_not_full(false);
-            now = clock_seconds();
+            now = read_wall_clock();
             if (now - last_poll < poll_interval) continue;
             last_poll = now;
             transport->flush();
@@ -68,9 +68,9 @@ void State::run() {
         if (transport->consume_phase_end()) break;
         if (!transport->is_in_wave() && idle >= polls_before_wave) transport->join_wave(false);
         if (transport->consume_phase_end()) break;
-        wait(false);
+        wait_for_messages(false);
         rethrow_pending_exception();
-        if (options.measure && queue.empty() && clock_seconds() - last_clock > assign_interval)
+        if (options.measure && queue.empty() && read_wall_clock() - last_clock > assign_interval)
             assign_method_times();
     }
     assign_method_times();
@@ -83,7 +83,7 @@ void State::deliver_next(Message* message) {
     const ScopedValue<Resident*> interrupted(current, nullptr);
     const ScopedValue<int> depth(delivering, delivering + 1);
     idle_since = 0;
-    deliver(message);
+    deliver_message(message);
     if (is_running) process_migrations();
 }
 
@@ -102,7 +102,7 @@ void State::wait_for_space() {
 }
 
 void State::wait_until_not_full(bool delivers) {
-    const double begin = clock_seconds();
+    const double begin = read_wall_clock();
     idle_since = begin;
     for (int idle = 0; transport->is_full(delivers); ++idle) {
         transport->flush();
@@ -115,16 +115,16 @@ void State::wait_until_not_full(bool delivers) {
             continue;
         }
         if (!transport->is_in_wave() && idle >= polls_before_wave) transport->join_wave(true);
-        wait(true);
+        wait_for_messages(true);
     }
-    if (!delivers) blocked_seconds += clock_seconds() - begin;
+    if (!delivers) blocked_seconds += read_wall_clock() - begin;
 }
 
 /// Waits for messages. Raises an error after the stall timeout if another rank has died or hangs.
-void State::wait(bool is_blocked) {
+void State::wait_for_messages(bool is_blocked) {
     if (transport->wait(is_blocked)) idle_since = 0;
     if (options.stall_timeout <= 0) return;
-    const double now = clock_seconds();
+    const double now = read_wall_clock();
     if (idle_since <= 0) idle_since = now;
     if (now - idle_since < options.stall_timeout) return;
     const Stall stall = transport->find_stall();

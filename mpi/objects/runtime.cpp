@@ -86,7 +86,7 @@ void Runtime::create_resident(std::uint32_t array, std::uint64_t index, void* ob
     ++state_->arrays[array]->fence_objects;
 }
 
-void* Runtime::array(std::uint32_t array) const {
+void* Runtime::get_array(std::uint32_t array) const {
     if (array >= state_->arrays.size() || state_->arrays[array]->user_array == nullptr)
         fail("there is no array " + std::to_string(array));
     return state_->arrays[array]->user_array;
@@ -141,7 +141,7 @@ void Runtime::multicast(Message* message, std::uint32_t array, std::uint32_t ent
     message->header.route = route;
     if (state_->options.measure && state_->current != nullptr) {
         for (const std::uint64_t member : members) {
-            Traffic& sent = state_->current->sent[ObjectKey::of(array, member)];
+            Traffic& sent = state_->current->sent[ObjectKey::make(array, member)];
             sent.bytes += message->header.bytes;
             sent.multicast_bytes += message->header.bytes;
             ++sent.messages;
@@ -156,7 +156,7 @@ std::uint32_t Runtime::add_many_to_many(std::uint32_t array, const ManyToManyOpt
     state_->fail_in_method("many_to_many()");
     return state_->add_exchange(array, options);
 }
-ManyToManyChoice Runtime::choice(std::uint32_t many_to_many) const {
+ManyToManyChoice Runtime::get_choice(std::uint32_t many_to_many) const {
     return state_->exchanges[many_to_many].choice;
 }
 
@@ -174,7 +174,7 @@ void Runtime::finish_insertions(std::uint32_t many_to_many, Resident* from) {
 
 void Runtime::contribute(const Group& group, int operation, const Target& target, Message* value) {
     if (state_->options.measure && state_->current != nullptr && is_for_one_object(group, target)) {
-        Traffic& sent = state_->current->sent[ObjectKey::of(target.array, target.index)];
+        Traffic& sent = state_->current->sent[ObjectKey::make(target.array, target.index)];
         sent.bytes += value->header.bytes;
         sent.reduced_bytes += value->header.bytes;
         ++sent.messages;
@@ -191,8 +191,8 @@ std::uint32_t Runtime::add_callback(Invoke invoke,
 }
 
 std::uint64_t Runtime::index(const Resident* resident) const { return resident->index; }
-std::uint64_t Runtime::next_reduction(Resident* resident) { return resident->reductions++; }
-std::uint64_t Runtime::next_section() {
+std::uint64_t Runtime::take_reduction_number(Resident* resident) { return resident->reductions++; }
+std::uint64_t Runtime::make_section_number() {
     return std::uint64_t{1} << 63 | static_cast<std::uint64_t>(rank()) << 32 | state_->sections++;
 }
 
@@ -209,7 +209,7 @@ Resident* Runtime::find_resident(std::uint32_t array, std::uint64_t index) const
     return found;
 }
 
-void* Runtime::find(std::uint32_t array, std::uint64_t index) const {
+void* Runtime::find_object(std::uint32_t array, std::uint64_t index) const {
     const Resident* const found = state_->find_resident(array, index);
     return found == nullptr ? nullptr : found->object;
 }
@@ -219,7 +219,7 @@ void Runtime::for_each_local(std::uint32_t array, const std::function<void(void*
     state_->arrays[array]->residents.for_each([&](std::uint64_t index, Resident*) { here.push_back(index); });
     std::ranges::sort(here);
     for (const std::uint64_t index : here)
-        if (void* const object = find(array, index)) visit(object);
+        if (void* const object = find_object(array, index)) visit(object);
 }
 
 void Runtime::fail(const std::string& text) const { state_->fail(text); }

@@ -30,11 +30,11 @@ struct Traffic {
 struct ObjectKey {
     static constexpr int shift = 40;
     static constexpr std::uint64_t main_program = 0xFFFFFF;
-    [[nodiscard]] static std::uint64_t of(std::uint64_t array, std::uint64_t index) {
+    [[nodiscard]] static std::uint64_t make(std::uint64_t array, std::uint64_t index) {
         return array << shift | index;
     }
-    [[nodiscard]] static std::uint64_t array(std::uint64_t key) { return key >> shift; }
-    [[nodiscard]] static std::uint64_t index(std::uint64_t key) {
+    [[nodiscard]] static std::uint64_t get_array(std::uint64_t key) { return key >> shift; }
+    [[nodiscard]] static std::uint64_t get_index(std::uint64_t key) {
         return key & ((std::uint64_t{1} << shift) - 1);
     }
 };
@@ -142,7 +142,7 @@ struct State final : Receiver {
     // locations.cpp
     [[nodiscard]] Resident* find_resident(std::uint32_t array, std::uint64_t index);
     [[nodiscard]] int get_home_rank(const Array& array, std::uint64_t index) const;
-    [[nodiscard]] int last_known_rank(Array& array, std::uint64_t index) const;
+    [[nodiscard]] int get_last_known_rank(Array& array, std::uint64_t index) const;
     void record_location(Array& array, std::uint64_t index, const Location& location);
     void report_location(const Address& object, int to, const Location& location);
     void discard_locations();
@@ -176,7 +176,7 @@ struct State final : Receiver {
     // combined_exchange.cpp
     [[nodiscard]] std::uint32_t add_exchange(std::uint32_t array, const ManyToManyOptions& given);
     void install_strategy(CombinedExchange& exchange, Combining strategy);
-    [[nodiscard]] int designated_rank(const Resident& resident) const;
+    [[nodiscard]] int get_designated_rank(const Resident& resident) const;
     [[nodiscard]] Insertions& get_insertions(Resident& resident, std::uint32_t exchange);
     void insert(std::uint32_t exchange, Resident& resident, Message* message);
     void finish_insertions(std::uint32_t exchange, Resident& resident);
@@ -200,16 +200,16 @@ struct State final : Receiver {
     void receive_migrating_object(const Header& header, const char* values);
 
     // dispatch.cpp
-    bool receive(int from, const Header& header, const char* values) override;
-    bool dispatch(int from, const Header& header, const char* values);
-    void deliver(Message* message);
+    bool receive_record(int from, const Header& header, const char* values) override;
+    bool dispatch_record(int from, const Header& header, const char* values);
+    void deliver_message(Message* message);
     void invoke_method(Resident& resident, Message* message);
 
     // run.cpp
     void run();
     void wait_for_space();
     void wait_until_not_full(bool delivers);
-    void wait(bool is_blocked);
+    void wait_for_messages(bool is_blocked);
     void deliver_next(Message* message);
     void process_migrations();
     void rethrow_pending_exception();
@@ -250,7 +250,7 @@ struct State final : Receiver {
 /// Interval in seconds between two readings of the CPU time, because a reading takes 0.3 us.
 constexpr double assign_interval = 100e-6;
 /// Elapsed seconds; CPU seconds of this thread.
-[[nodiscard]] double clock_seconds();
-[[nodiscard]] double processor_seconds();
+[[nodiscard]] double read_wall_clock();
+[[nodiscard]] double read_cpu_clock();
 
 }  // namespace topoloom::objects

@@ -157,14 +157,14 @@ struct Methods {
     static constexpr std::size_t count = sizeof...(listed);
 
     template <auto method>
-    static constexpr std::size_t number() {
+    static constexpr std::size_t get_number() {
         constexpr bool found[] = {std::is_same_v<objects::Constant<method>, objects::Constant<listed>>...,
                                   true};
         return static_cast<std::size_t>(std::find(std::begin(found), std::end(found), true) -
                                         std::begin(found));
     }
     template <typename Visit>
-    static constexpr auto with_all(Visit&& visit) {
+    static constexpr auto apply_to_all(Visit&& visit) {
         return visit.template operator()<listed...>();
     }
 };

@@ -122,7 +122,7 @@ Message* make_message_for(const Given&... given) {
 
 template <typename T, auto method>
 constexpr std::uint32_t get_method_number() {
-    constexpr std::size_t number = T::methods::template number<method>();
+    constexpr std::size_t number = T::methods::template get_number<method>();
     static_assert(number < T::methods::count, "topoloom: list the method in T::methods");
     return static_cast<std::uint32_t>(number);
 }
@@ -195,7 +195,7 @@ class Object {
     [[nodiscard]] Objects<T>& array() const { return *array_; }
     template <typename Other>
     [[nodiscard]] Objects<Other>& objects_of(Handle<Other> handle) const {
-        return *static_cast<Objects<Other>*>(runtime().array(handle.number));
+        return *static_cast<Objects<Other>*>(runtime().get_array(handle.number));
     }
     [[nodiscard]] Scheduler& scheduler() const { return array_->scheduler(); }
 
@@ -241,7 +241,7 @@ class Object {
                                   objects::get_method_number<Other, method>(),
                                   objects_of(others).linear_index(to)};
         const auto is_here = [&](std::uint64_t member) {
-            return runtime().find(section.array.number, member) != nullptr;
+            return runtime().find_object(section.array.number, member) != nullptr;
         };
         const auto here = static_cast<std::uint64_t>(std::ranges::count_if(section.members, is_here));
         runtime().contribute({section.number, section.members.size(), section.round++, here},
@@ -262,7 +262,7 @@ class Object {
     friend class Objects<T>;
     [[nodiscard]] objects::Runtime& runtime() const { return array_->scheduler().runtime(); }
     [[nodiscard]] objects::Group group() const {
-        return {array_->handle().number, array_->size(), runtime().next_reduction(resident_)};
+        return {array_->handle().number, array_->size(), runtime().take_reduction_number(resident_)};
     }
     Objects<T>* array_ = nullptr;
     objects::Resident* resident_ = nullptr;
@@ -347,7 +347,7 @@ class Objects {
                             objects::get_method_number<T, method>(), 0);
     }
     [[nodiscard]] Section<T> section(const std::vector<Index>& members) {
-        Section<T> made{handle(), runtime().next_section(), 0, {}};
+        Section<T> made{handle(), runtime().make_section_number(), 0, {}};
         for (const Index& at : members) made.members.push_back(linear_index(at));
         return made;
     }
@@ -363,14 +363,16 @@ class Objects {
         return {runtime().add_many_to_many(number_, options)};
     }
     /// Returns the strategy chosen at the last fence. Between two runs, it is the same on all ranks.
-    [[nodiscard]] ManyToManyChoice choice(ManyToMany<T> of) const { return runtime().choice(of.number); }
+    [[nodiscard]] ManyToManyChoice choice(ManyToMany<T> exchange) const {
+        return runtime().get_choice(exchange.number);
+    }
 
     [[nodiscard]] Handle<T> handle() const { return {number_}; }
     [[nodiscard]] Scheduler& scheduler() const { return scheduler_; }
     [[nodiscard]] std::uint64_t size() const { return runtime().extents(number_).count(); }
     /// Returns the object if it is on this rank, otherwise null. The pointer is valid until the object migrates.
     [[nodiscard]] T* local(const Index& at) const {
-        return static_cast<T*>(runtime().find(number_, linear_index(at)));
+        return static_cast<T*>(runtime().find_object(number_, linear_index(at)));
     }
     /// Calls `visit` for the objects on this rank, in the order of indices.
     void for_each_local(const std::function<void(T&)>& visit) const {
@@ -417,7 +419,7 @@ class Objects {
     }
 
     static const objects::Type& get_type() {
-        static constexpr auto entries = T::methods::with_all([]<auto... listed>() {
+        static constexpr auto entries = T::methods::apply_to_all([]<auto... listed>() {
             return std::array<objects::Entry, sizeof...(listed)>{objects::make_entry<T, listed>()...};
         });
         static constexpr objects::Type made{

@@ -161,7 +161,7 @@ class TOPOLOOM_OBJECTS_API Runtime {
     std::uint32_t add_array(const Type& type, void* array, ArraySettings settings);
     void remove_array(std::uint32_t array);
     void create_resident(std::uint32_t array, std::uint64_t index, void* object);
-    [[nodiscard]] void* array(std::uint32_t array) const;
+    [[nodiscard]] void* get_array(std::uint32_t array) const;
     [[nodiscard]] int get_home_rank(std::uint32_t array, std::uint64_t index) const;
     [[nodiscard]] const Extents& extents(std::uint32_t array) const;
 
@@ -173,7 +173,7 @@ class TOPOLOOM_OBJECTS_API Runtime {
     void multicast(Message* message, std::uint32_t array, std::uint32_t entry,
                    const std::vector<std::uint64_t>& members, Route route);
     std::uint32_t add_many_to_many(std::uint32_t array, const ManyToManyOptions& options);
-    [[nodiscard]] ManyToManyChoice choice(std::uint32_t many_to_many) const;
+    [[nodiscard]] ManyToManyChoice get_choice(std::uint32_t many_to_many) const;
     void insert(std::uint32_t many_to_many, Resident* from, Message* message, std::uint32_t array,
                 std::uint32_t entry, std::uint64_t index);
     void finish_insertions(std::uint32_t many_to_many, Resident* from);
@@ -184,10 +184,10 @@ class TOPOLOOM_OBJECTS_API Runtime {
                                bool (*combine)(int, std::vector<char>&, const char*, std::size_t));
 
     [[nodiscard]] std::uint64_t index(const Resident* resident) const;
-    std::uint64_t next_reduction(Resident* resident);
-    std::uint64_t next_section();
+    std::uint64_t take_reduction_number(Resident* resident);
+    std::uint64_t make_section_number();
     void migrate(Resident* resident, int rank);
-    [[nodiscard]] void* find(std::uint32_t array, std::uint64_t index) const;
+    [[nodiscard]] void* find_object(std::uint32_t array, std::uint64_t index) const;
     [[nodiscard]] Resident* find_resident(std::uint32_t array, std::uint64_t index) const;
     /// Calls `visit` for the objects of an array on this rank, in the order of indices.
     void for_each_local(std::uint32_t array, const std::function<void(void*)>& visit) const;

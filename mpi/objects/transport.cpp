@@ -266,7 +266,7 @@ void Transport::deliver_records(int source, const char* at, const char* end) {
         Header header;
         std::memcpy(&header, at, sizeof header);
         at += sizeof header;
-        if (!receiver_.receive(source, header, at)) release(source, header);
+        if (!receiver_.receive_record(source, header, at)) release(source, header);
         at += header.bytes;
     }
 }
@@ -323,7 +323,7 @@ void Transport::join_wave(bool is_blocked) {
 
 void Transport::send_sums_up() {
     if (!quiescence_.in_wave || reported_children_ < children_) return;
-    if (rank_ != 0) return send_sums(wave_up, sums_, parent_of(rank_));
+    if (rank_ != 0) return send_sums(wave_up, sums_, get_parent_rank(rank_));
     finish_wave(Sums(sums_));
 }
 
@@ -362,7 +362,7 @@ Stall Transport::find_stall() const {
     const double height = static_cast<double>(children_) / std::bit_width(static_cast<unsigned>(ranks_));
     stall.timeout_factor = 1 + height / 2;
     if (stall.ranks.empty() && rank_ != 0) {
-        stall.ranks.push_back(parent_of(rank_));
+        stall.ranks.push_back(get_parent_rank(rank_));
         stall.timeout_factor = 2 - height / 2;
     }
     return stall;

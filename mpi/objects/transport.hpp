@@ -25,7 +25,7 @@
 namespace topoloom::objects {
 
 /// Binomial tree of ranks with root 0, for reductions and broadcasts.
-[[nodiscard]] inline int parent_of(int rank) { return rank & (rank - 1); }
+[[nodiscard]] inline int get_parent_rank(int rank) { return rank & (rank - 1); }
 template <typename Visit>
 void for_each_child(int rank, int ranks, const Visit& visit) {
     for (int bit = 1; bit < ranks && (rank & bit) == 0; bit <<= 1)
@@ -36,7 +36,7 @@ void for_each_child(int rank, int ranks, const Visit& visit) {
 class Receiver {
    public:
     /// Receives a record. Returns true if the receiver keeps the record, and releases it later.
-    virtual bool receive(int from, const Header& header, const char* values) = 0;
+    virtual bool receive_record(int from, const Header& header, const char* values) = 0;
 
    protected:
     ~Receiver() = default;

@@ -146,15 +146,15 @@ static int free_message_request(request_function* next, MPI_Request* request) {
     return status;
 }
 
-#define WRAP_ONE(name, call)                     \
-    SHIM_EXPORT int name(MPI_Request* request) { \
-        NEXT_OF(name);                           \
-        return call(next, request);              \
+#define WRAP_ONE(mpi_function, call)                     \
+    SHIM_EXPORT int mpi_function(MPI_Request* request) { \
+        NEXT_OF(mpi_function);                           \
+        return call(next, request);                      \
     }
-#define WRAP_ALL(name)                                            \
-    SHIM_EXPORT int name(int count, MPI_Request requests[]) {     \
-        NEXT_OF(name);                                            \
-        return start_all_message_requests(next, count, requests); \
+#define WRAP_ALL(mpi_function)                                        \
+    SHIM_EXPORT int mpi_function(int count, MPI_Request requests[]) { \
+        NEXT_OF(mpi_function);                                        \
+        return start_all_message_requests(next, count, requests);     \
     }
 
 WRAP_ONE(MPI_Start, start_message_request)

@@ -34,9 +34,9 @@ void remove_errhandler(void) {
     }
 }
 
-#define GET_ERRHANDLER(name)                                                                    \
-    SHIM_EXPORT int name(MPI_Comm comm, MPI_Errhandler* handler) {                              \
-        NEXT(name, int (*)(MPI_Comm, MPI_Errhandler*));                                         \
+#define GET_ERRHANDLER(mpi_function)                                                            \
+    SHIM_EXPORT int mpi_function(MPI_Comm comm, MPI_Errhandler* handler) {                      \
+        NEXT(mpi_function, int (*)(MPI_Comm, MPI_Errhandler*));                                 \
         const int status = next(comm, handler);                                                 \
         if (status == MPI_SUCCESS && *handler == handler_ && handler_ != MPI_ERRHANDLER_NULL) { \
             PMPI_Errhandler_free(handler);                                                      \

@@ -51,32 +51,32 @@ static void create_dist_graph_adjacent(adjacent_function* next, INT comm, INT in
     reorder_and_set_error(status, newcomm, info, error);
 }
 
-#define GRID(name)                                                                                  \
-    SHIM_EXPORT void name(INT comm, INT count, INT a, INT b, INT reorder, INT newcomm, INT error) { \
-        NEXT(name, cart_function*);                                                                 \
-        create_cart(next, comm, count, a, b, reorder, newcomm, error);                              \
+#define GRID(mpi_function)                                                                                  \
+    SHIM_EXPORT void mpi_function(INT comm, INT count, INT a, INT b, INT reorder, INT newcomm, INT error) { \
+        NEXT(mpi_function, cart_function*);                                                                 \
+        create_cart(next, comm, count, a, b, reorder, newcomm, error);                                      \
     }
-#define GRAPH(name)                                                                                          \
-    SHIM_EXPORT void name(INT comm, INT n, INT sources, INT degrees, INT targets, INT weights, INT info,     \
-                          INT reorder, INT newcomm, INT error) {                                             \
-        NEXT(name, dist_graph_function*);                                                                    \
+#define GRAPH(mpi_function)                                                                                  \
+    SHIM_EXPORT void mpi_function(INT comm, INT n, INT sources, INT degrees, INT targets, INT weights,       \
+                                  INT info, INT reorder, INT newcomm, INT error) {                           \
+        NEXT(mpi_function, dist_graph_function*);                                                            \
         create_dist_graph(next, comm, n, sources, degrees, targets, weights, info, reorder, newcomm, error); \
     }
-#define ADJACENT(name)                                                                                    \
-    SHIM_EXPORT void name(INT comm, INT in, INT sources, INT source_weights, INT out, INT targets,        \
-                          INT target_weights, INT info, INT reorder, INT newcomm, INT error) {            \
-        NEXT(name, adjacent_function*);                                                                   \
-        create_dist_graph_adjacent(next, comm, in, sources, source_weights, out, targets, target_weights, \
-                                   info, reorder, newcomm, error);                                        \
+#define ADJACENT(mpi_function)                                                                             \
+    SHIM_EXPORT void mpi_function(INT comm, INT in, INT sources, INT source_weights, INT out, INT targets, \
+                                  INT target_weights, INT info, INT reorder, INT newcomm, INT error) {     \
+        NEXT(mpi_function, adjacent_function*);                                                            \
+        create_dist_graph_adjacent(next, comm, in, sources, source_weights, out, targets, target_weights,  \
+                                   info, reorder, newcomm, error);                                         \
     }
-#define FINALIZE(name)                 \
-    SHIM_EXPORT void name(INT error) { \
-        NEXT(name, void (*)(INT));     \
-        report_reordering();           \
-        next(error);                   \
+#define FINALIZE(mpi_function)                 \
+    SHIM_EXPORT void mpi_function(INT error) { \
+        NEXT(mpi_function, void (*)(INT));     \
+        report_reordering();                   \
+        next(error);                           \
     }
 
-#define BOTH(wrapper, name) wrapper(name##_) wrapper(name##_f08_)
+#define BOTH(wrapper, mpi_function) wrapper(mpi_function##_) wrapper(mpi_function##_f08_)
 
 BOTH(GRID, mpi_cart_create)
 BOTH(GRID, mpi_graph_create)

@@ -22,8 +22,8 @@ static const double done_idle_seconds =
     1e-5;  // time until an idle rank that is done flushes: about the time of a message
 static const double item_seconds = 1e-8;  // CPU time to push or forward an item
 
-static inline double lesser(double left, double right) { return left < right ? left : right; }
-static inline double greater(double left, double right) { return left > right ? left : right; }
+static inline double min_of_two(double left, double right) { return left < right ? left : right; }
+static inline double max_of_two(double left, double right) { return left > right ? left : right; }
 
 static inline double count_buckets(double bytes, double bytes_per_bucket) {
     const int64_t full = (int64_t)(bytes / bytes_per_bucket);
@@ -31,7 +31,7 @@ static inline double count_buckets(double bytes, double bytes_per_bucket) {
 }
 
 /// Expected number of distinct values, except for one fixed value, in `draws` random draws from `extent` values.
-static inline double expect_distinct(double extent, double draws) {
+static inline double compute_expected_distinct(double extent, double draws) {
     double missed = 1, factor = 1 - 1 / extent;
     for (int64_t left = (int64_t)(draws + 0.5); left > 0; left /= 2, factor *= factor)
         if (left % 2 == 1) missed *= factor;
@@ -49,16 +49,16 @@ static inline double predict_phase_seconds(const struct mesh* mesh, struct netwo
     for (int a = axes - 1; a >= 0; --a) {
         const double extent = mesh->extents[a];
         const double items = axes == 1 ? traffic.items : traffic.items * to_others * (1 - 1 / extent);
-        const double hops = axes == 1 ? targets : expect_distinct(extent, targets);
-        targets = lesser(targets * extent, mesh->ranks);
+        const double hops = axes == 1 ? targets : compute_expected_distinct(extent, targets);
+        targets = min_of_two(targets * extent, mesh->ranks);
         if (hops <= 0 || items <= 0) continue;
         const double record = traffic.bytes + (a > 0 ? address : 0);
-        const double payload = greater(bucket_bytes - header, record);
+        const double payload = max_of_two(bucket_bytes - header, record);
         const double per_hop = items / hops * record;
         seconds += hops * count_buckets(per_hop, payload) * (network.alpha + header * network.beta);
         seconds += items * (record * network.beta + item_seconds);
         // The delivery of the last bucket does not overlap with other work.
-        if (a == 0) seconds += lesser(per_hop, payload) * network.beta;
+        if (a == 0) seconds += min_of_two(per_hop, payload) * network.beta;
         *used_hops += hops;
     }
     return seconds;

@@ -59,7 +59,7 @@ int flush_idle(struct stream* stream) {
     for (int h = 0; h < stream->hop_count; ++h) filled += get_filled_bytes(stream, h);
     const bool is_unchanged = before->sent == stream->quiescence.sent && before->filled_bytes == filled;
     double wait = stream->flush_timeout / checks_per_timeout;
-    if (stream->is_done) wait = lesser(wait, done_idle_seconds);
+    if (stream->is_done) wait = min_of_two(wait, done_idle_seconds);
     *before = (struct idle_flush){now + wait, stream->quiescence.sent, filled};
     return is_unchanged ? flush_all(stream) : MPI_SUCCESS;
 }

@@ -55,8 +55,8 @@ int measure_network(struct stream* stream) {
     if (status == MPI_SUCCESS) status = PMPI_Allreduce(times, sums, 2, MPI_DOUBLE, MPI_SUM, stream->comm);
     if (status != MPI_SUCCESS) return status;
     const double per_byte = (sums[1] - sums[0]) / stream->ranks / (large - small);
-    if (tuning->beta <= 0) tuning->beta = greater(per_byte, 0);
-    if (tuning->alpha <= 0) tuning->alpha = greater(sums[0] / stream->ranks - small * tuning->beta, 0);
+    if (tuning->beta <= 0) tuning->beta = max_of_two(per_byte, 0);
+    if (tuning->alpha <= 0) tuning->alpha = max_of_two(sums[0] / stream->ranks - small * tuning->beta, 0);
     return status;
 }
 
@@ -81,7 +81,7 @@ static struct candidate evaluate_candidate(const struct stream* stream, struct t
     const double seconds = predict_phase_seconds(&mesh, network, traffic, bucket_bytes, &used_hops);
     const double timeout = timeout_factor * used_hops * network.alpha;
     return (struct candidate){dimensions, bucket_bytes, seconds,
-                              lesser(greater(timeout, min_timeout), max_timeout)};
+                              min_of_two(max_of_two(timeout, min_timeout), max_timeout)};
 }
 
 /// Returns the best candidate, or the current settings if no other candidate saves 5 %.

@@ -16,7 +16,7 @@ static pid_t process_;  // process that started the thread; forked children have
 static volatile sig_atomic_t stopped_;
 static void (*write_)(void);
 
-static void die(void) {
+static void end_process_by_sigterm(void) {
     signal(SIGTERM, SIG_DFL);
     kill(getpid(), SIGTERM);
 }
@@ -26,7 +26,7 @@ static void on_sigterm(int number) {
     if (getpid() == process_)
         sem_post(&signaled_);
     else
-        die();
+        end_process_by_sigterm();
 }
 
 static void* wait_for_signal(void* unused) {
@@ -34,7 +34,7 @@ static void* wait_for_signal(void* unused) {
     while (sem_wait(&signaled_) != 0 && errno == EINTR) continue;
     if (!stopped_) {
         write_();
-        die();
+        end_process_by_sigterm();
     }
     return NULL;
 }
