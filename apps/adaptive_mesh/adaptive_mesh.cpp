@@ -23,7 +23,7 @@
 
 namespace {
 
-constexpr double periods = 5;  // steps between two rebalances, as assumed by the policy
+constexpr double periods = 5;  // number of steps between two rebalances, for the policy's cost estimate
 constexpr double tolerance = 0.05;
 
 class Run {
@@ -133,7 +133,7 @@ class Run {
 
     /// Sends blocks to their new owners. Packs blocks that stay first, then the others by receiver.
     void redistribute(const std::vector<std::uint32_t>& owners, int step) {
-        std::vector<std::pair<int, int>> order;  // pairs of receiver (-1: this rank) and block
+        std::vector<std::pair<int, int>> order;  // sort key: receiver (-1: this rank), then block index
         std::map<int, long long> leaving;
         long long capacity = 0, byte_capacity = 0;
         for (int b = 0; b < mesh_.block_count(); ++b) {

@@ -14,7 +14,7 @@ constexpr int sides = 4, levels = 3, coarsest = 4;  // coarsest: cells per axis 
 
 /// The cells of a block, row by row.
 struct Block {
-    int cells = 0;  // cells per axis
+    int cells = 0;  // number of cells along each axis of the block
     std::vector<double> values;
 
     [[nodiscard]] double& at(int x, int y) { return values[static_cast<std::size_t>(x * cells + y)]; }
@@ -30,7 +30,7 @@ struct Block {
 };
 
 struct Mesh {
-    int blocks = 8, steps = 24;  // blocks per axis
+    int blocks = 8, steps = 24;  // blocks: number of blocks along each axis
 
     [[nodiscard]] int block_count() const { return blocks * blocks; }
     [[nodiscard]] int neighbor(int block, int side) const {

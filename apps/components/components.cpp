@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
     const auto vertices = static_cast<Vertex>(own * ranks);
     int is_right = 1;
     double seconds = 0;
-    long counts[2] = {0, 0}, all[2];  // components; labels sent
+    long counts[2] = {0, 0}, all[2];  // counts: number of components, number of labels sent
     {
         Graph graph(MPI_COMM_WORLD, static_cast<Vertex>(own), options);
         graph.add_edges(vertices, edges);

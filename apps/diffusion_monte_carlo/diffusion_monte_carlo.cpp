@@ -20,7 +20,7 @@
 
 namespace {
 
-constexpr std::size_t walkers_per_test = 64;  // walkers advanced between two tests of the exchange
+constexpr std::size_t walkers_per_test = 64;  // number of walkers advanced between two tests of the exchange
 // With fewer walkers or steps, population control or the initial positions bias the energy.
 constexpr std::int64_t min_walkers = 200, min_steps = 100;
 constexpr char usage[] = "harmonic or hydrogen, WALKERS from 1, STEPS from 4, METHOD, BYTES from 32, MACHINE";
@@ -41,7 +41,7 @@ struct RankInfo {
 void balance_by_swaps(Walkers& walkers, int bytes, RankInfo ranks) {
     const auto count = static_cast<long long>(walkers.count());
     std::vector<std::pair<long long, int>> list(
-        static_cast<std::size_t>(ranks.all));  // surplus walkers of a rank, and the rank
+        static_cast<std::size_t>(ranks.all));  // pairs of surplus walkers and rank
     std::vector<long long> loads(list.size());
     MPI_Allgather(&count, 1, MPI_LONG_LONG, loads.data(), 1, MPI_LONG_LONG, MPI_COMM_WORLD);
     const long long sum = std::reduce(loads.begin(), loads.end());
@@ -203,8 +203,8 @@ class Run {
     RankInfo ranks_;
     Walkers walkers_;
     topoloom_balance_options balance_options_{};
-    double trial_, smoothed_ = 0, energy_ = 0, processor_[2] = {0, 0};  // CPU seconds: balancing; total
-    ElapsedTime balancing_;                                             // balancing in this step
+    double trial_, smoothed_ = 0, energy_ = 0, processor_[2] = {0, 0};  // CPU seconds: balancing, total
+    ElapsedTime balancing_;                                             // time of balancing in this step
     std::vector<double> balancings_, steps_;
     long long measured_ = 0, total_ = 0;
     unsigned long long corrupt_ = 0, ids_ = 0;

@@ -39,7 +39,7 @@ class RandomStream {
 /// around a proton.
 struct System {
     bool is_hydrogen;
-    double a, energy, step;  // in atomic units; `energy` is the exact energy
+    double a, energy, step;  // atomic units; `energy` is the exact energy of the system
 
     [[nodiscard]] double local_energy(double r) const {
         return is_hydrogen ? -a * a / 2 + (a - 1) / r : 1.5 * a + 0.5 * (1 - a * a) * r * r;
@@ -84,7 +84,7 @@ class Walkers {
 
 /// Sums over walkers, independent of their order: energies are integers in units of 2^-30.
 struct Sums {
-    std::uint64_t walkers = 0, energy = 0, corrupt = 0, ids = 0;  // energy: two's complement
+    std::uint64_t walkers = 0, energy = 0, corrupt = 0, ids = 0;  // energy is in two's complement
 };
 
 /// Moves walker i of `walkers` by drift and diffusion, then lets it die or branch. Appends the survivors to `next`.

@@ -37,7 +37,7 @@ struct Halo {
         std::array<MPI_Request, 12> requests{};
         for (std::size_t face = 0; face < 6; ++face) {
             const int size = static_cast<int>(incoming[face].size());
-            const int opposite = static_cast<int>(face ^ 1);  // tag: the sender's face
+            const int opposite = static_cast<int>(face ^ 1);  // the message tag is the sender's face
             MPI_Irecv(incoming[face].data(), size, MPI_DOUBLE, peer[face], opposite, grid, &requests[face]);
         }
         for (std::size_t face = 0; face < 6; ++face) {
@@ -49,7 +49,7 @@ struct Halo {
         }
         MPI_Waitall(12, requests.data(), MPI_STATUSES_IGNORE);
         for (std::size_t face = 0; face < 6; ++face) {
-            if (peer[face] == MPI_PROC_NULL) continue;  // no neighbor: ghosts stay zero
+            if (peer[face] == MPI_PROC_NULL) continue;  // faces without a neighbor keep zero ghosts
             std::size_t i = 0;
             field.for_each_in_layer(static_cast<int>(face / 2), face % 2 == 0 ? 0 : cells + 1,
                                     [&](double& cell) { cell = incoming[face][i++]; });
@@ -120,7 +120,8 @@ int run_steps(Options options) {
     double seconds = MPI_Wtime() - begin, slowest = 0, error = 0, worst = 0;
     for_each_cell(options.cells, coords, [&](int x, int y, int z, auto cell) {
         const double difference = std::abs(field.at(x, y, z) - wave.value_after(cell, options.steps));
-        if (!(difference <= error)) error = difference;  // negated, so that NaN is an error
+        if (!(difference <= error))
+            error = difference;  // the comparison is negated so that NaN counts as an error
     });
     MPI_Allreduce(&error, &worst, 1, MPI_DOUBLE, MPI_MAX, grid);
     MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, grid);

@@ -20,7 +20,7 @@ inline const char* const usage =
     "  --bytes          print the bytes that all exchanges send, by formula\n";
 
 struct Options {
-    std::array<int, 3> grid = {0, 0, 0};  // ranks per axis; 0 = let MPI choose
+    std::array<int, 3> grid = {0, 0, 0};  // number of ranks along each axis; 0 = let MPI choose
     int cells = 16;
     int steps = 20;
     bool periodic = false;

@@ -181,7 +181,7 @@ int get_home_rank(const std::string& map, const Settings& s, int ranks, const to
     const std::int64_t count = std::int64_t{1} * s.blocks[0] * s.blocks[1] * s.blocks[2];
     const std::int64_t number = (at.x * s.blocks[1] + at.y) * s.blocks[2] + at.z;
     if (map == "round-robin") return static_cast<int>(number % ranks);
-    if (map == "hashed") {  // hash of Charm++'s round-robin map for grids
+    if (map == "hashed") {  // the hash function of Charm++'s round-robin map for grids
         const auto x = static_cast<std::uint32_t>(at.x), y = static_cast<std::uint32_t>(at.y);
         const std::uint32_t mixed = x + std::rotl(y, 21) + std::rotl(y, 16) + 739U;
         return static_cast<int>(mixed % 1280107U % static_cast<std::uint32_t>(ranks));

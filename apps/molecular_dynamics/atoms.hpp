@@ -16,12 +16,12 @@ struct Atom {
     Vector position, velocity;
 };
 
-constexpr double cutoff = 2.5, width = 3.3, time_step = 0.002;  // in Lennard-Jones units
-constexpr int exchange_every = 10;  // in steps; until then, atoms move at most (width - cutoff) / 2
+constexpr double cutoff = 2.5, width = 3.3, time_step = 0.002;  // all values are in Lennard-Jones units
+constexpr int exchange_every = 10;  // number of steps, in which atoms move at most (width - cutoff) / 2
 
 struct Box {
     std::array<int, 3> cells{3, 3, 3};
-    int side = 3;  // initial atoms per patch and axis
+    int side = 3;  // initial number of atoms along each axis of a patch
     [[nodiscard]] int patch_count() const { return cells[0] * cells[1] * cells[2]; }
     [[nodiscard]] std::array<int, 3> patch_position(int patch) const {
         return {patch / (cells[1] * cells[2]), patch / cells[2] % cells[1], patch % cells[2]};

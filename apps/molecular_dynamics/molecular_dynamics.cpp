@@ -53,7 +53,8 @@ struct Compute : topoloom::Object<Compute> {
     topoloom::Handle<Patch> patches;
     std::array<int, 2> ends{};
     Vector shift{};
-    std::array<topoloom::Section<Compute>, 2> sections;  // all compute objects of each patch
+    std::array<topoloom::Section<Compute>, 2>
+        sections;  // for each of the two patches, the section of its compute objects
     std::array<std::vector<Vector>, 2> positions;
     std::array<std::vector<Atom>, 2> leavers;
     int received = 0;

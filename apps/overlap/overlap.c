@@ -25,8 +25,8 @@ static void unpack(const double* blocks, int n, int ranks, int first, int last, 
 }
 
 struct matrix {
-    int n, ranks;            // n: rows per rank; a row has n * ranks elements
-    double *rows, *columns;  // the matrix before and after transposition
+    int n, ranks;            // n: number of rows per rank; a row has n * ranks elements
+    double *rows, *columns;  // rows: the original matrix; columns: the transposed matrix
     double *out, *in;        // packed
     topoloom_request half[halves];
 };

@@ -123,7 +123,7 @@ class Run {
                                     found{static_cast<double>(all.transmitted) / particles,
                                           static_cast<double>(all.reflected) / particles};
         bool is_right = all.total() == static_cast<std::uint64_t>(options_.particles);
-        for (std::size_t i = 0; i < 2; ++i)  // tolerance: five standard deviations of a count
+        for (std::size_t i = 0; i < 2; ++i)  // the tolerance is five standard deviations of a count
             is_right &= std::fabs(found[i] - exact[i]) <=
                         5 * std::sqrt(exact[i] * (1 - exact[i]) / particles) + 1 / particles;
         if (own_ == 0) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct matrix {
-    int rows, size, first;  // rows: of this rank; size: rows of the matrix; first: first row of this rank
+    int rows, size, first;  // rows of this rank, rows of the matrix, this rank's first row
     double *own, *blocks, *received;
 };
 

@@ -14,9 +14,9 @@ struct comm_state {
     MPI_Comm own;  // private duplicate of the communicator, with the program's error handler
     int rank, ranks;
     int users;  // reference count: one for the attribute, one per plan
-    int plans;  // plans created so far
+    int plans;  // number of plans created so far
     topoloom_balancer* balancer;
-    char *method, *machine;  // of the current balancer
+    char *method, *machine;  // method and machine of the current balancer
     int slot;
     bool has_equal_options;  // whether the options are equal on all ranks
     struct nodes* nodes;     // NULL: nodes are not yet known
@@ -29,12 +29,12 @@ enum { gather_tag = 15, decision_tags = 16, exchange_tags = 3, exchanges_at_once
 enum exchange_tag { size_tag, reply_tag, task_tag };
 
 struct plan {
-    topoloom_plan shares;  // must be the first member
+    topoloom_plan shares;  // must be the first member, because plans are cast to topoloom_plan
     struct comm_state* state;
     int number;     // index of the plan on its communicator
-    int exchanges;  // exchanges started so far
+    int exchanges;  // number of exchanges started so far
     double stall_timeout;
-    bool is_user_defined;   // created by topoloom_plan_create: may contain cycles
+    bool is_user_defined;   // the plan was created by topoloom_plan_create, and may contain cycles
     bool reserve_capacity;  // all ranks guarantee capacity for the present and the received tasks together
 };
 

@@ -10,7 +10,7 @@
 /// still be freed.
 struct process {
     struct comm_state* states;
-    int key;  // keyval of communicator attributes
+    int key;  // keyval of the communicator attributes that store the states
 };
 
 static void free_communicators(struct comm_state* state) {

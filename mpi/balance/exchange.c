@@ -73,7 +73,7 @@ static bool list_transfers(struct topoloom_exchange_state* exchange) {
 }
 
 static void free_exchange(struct topoloom_exchange_state* exchange) {
-    if (exchange->request_count > 0) return;  // pending requests: MPI may still access the memory
+    if (exchange->request_count > 0) return;  // requests are pending, so MPI may still access the memory
     free(exchange->to);
     free(exchange->from);
     free(exchange->arrived);

@@ -57,7 +57,7 @@ static int allocate_shared_memory(const struct comm_state* state, struct nodes* 
     const size_t bytes = sizeof(struct shared_loads) + 2 * (size_t)state->ranks * sizeof(int64_t);
     void* shared = NULL;
     MPI_Aint size = 0;
-    int unit = 0, created[2] = {0, 0}, all[2] = {0, 0};  // success of: window, memory
+    int unit = 0, created[2] = {0, 0}, all[2] = {0, 0};  // window created, memory mapped
     PMPI_Comm_set_errhandler(nodes->comm, MPI_ERRORS_RETURN);
     created[0] = PMPI_Win_allocate_shared(nodes->local == 0 ? (MPI_Aint)bytes : 0, 1, MPI_INFO_NULL,
                                           nodes->comm, &shared, &nodes->window) == MPI_SUCCESS;

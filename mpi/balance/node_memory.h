@@ -9,26 +9,26 @@
 
 /// Memory shared by the ranks of a node. Counters grow by the node's rank count per gathering, so they are never reset.
 struct shared_loads {
-    _Atomic int64_t written;    // own loads
-    _Atomic int64_t received;   // shares of other nodes' loads
+    _Atomic int64_t written;    // counts ranks that have written their own load
+    _Atomic int64_t received;   // counts ranks that have received their share of other nodes' loads
     _Atomic int64_t failed_in;  // index of the first gathering in which MPI failed; 0: none
-    _Atomic int failed_rank;    // a rank on which MPI failed
-    int64_t loads[];            // by rank, for this and the previous gathering, which ranks may still read
+    _Atomic int failed_rank;    // rank on which MPI failed (one of them)
+    int64_t loads[];  // loads by rank, for this and the previous gathering, which ranks may still read
 };
 
 struct nodes {
-    MPI_Comm comm;                // ranks of this node
-    MPI_Win window;               // shared memory
-    struct shared_loads* shared;  // NULL: gather by MPI_Allgather
-    int64_t gatherings;           // gatherings begun so far
-    int local, own;               // rank in `comm`; index of this node
+    MPI_Comm comm;                // communicator of the ranks of this node
+    MPI_Win window;               // window of the shared memory
+    struct shared_loads* shared;  // shared memory; NULL: gather by MPI_Allgather
+    int64_t gatherings;           // number of gatherings begun so far
+    int local, own;               // local: this rank in `comm`; own: index of this node
     int count;
     int *first, *member;  // member[first[n]] to member[first[n + 1] - 1] are the ranks of node n, ascending
-    int64_t* loads;       // by rank, of the last gathering
-    int64_t* messages;    // own loads, then received loads
+    int64_t* loads;       // loads by rank, from the last gathering
+    int64_t* messages;    // send and receive buffer: own loads, then received loads
     MPI_Request* requests;
     MPI_Status* statuses;
-    int failures;  // failed gatherings
+    int failures;  // number of failed gatherings
 };
 
 static inline int get_node_size(const struct nodes* nodes, int node) {

@@ -46,11 +46,11 @@ typedef struct topoloom_balance_options {
 
 /* The tasks that this rank sends and receives. Ranks are in ascending order. */
 typedef struct topoloom_plan {
-    long long before, after;                /* tasks on this rank */
-    long long kept;                         /* leading tasks that stay */
-    int to_count, from_count;               /* number of receivers, sources */
+    long long before, after;                /* number of tasks on this rank before and after the exchange */
+    long long kept;                         /* number of leading tasks that stay */
+    int to_count, from_count;               /* number of receivers, number of sources */
     const int *to, *from;                   /* their ranks */
-    const long long *tasks_to, *tasks_from; /* tasks per receiver, source */
+    const long long *tasks_to, *tasks_from; /* number of tasks per receiver and per source */
 } topoloom_plan;
 
 /* Computes a plan that balances the numbers of tasks. Collective. If `options` is NULL, all options have their

@@ -162,7 +162,7 @@ static void start_without_replies(struct topoloom_exchange_state* exchange) {
     for (int i = 0; i < plan->to_count; ++i) {
         struct transfer* transfer = &exchange->to[i];
         transfer->is_accepted = true;
-        // an empty part signals that no tasks are sent
+        // An empty part signals that no tasks are sent.
         post_parts(exchange, part_sent, i, transfer->data, exchange->fault == NULL ? transfer->bytes : 0);
     }
 }

@@ -11,9 +11,9 @@ struct transfer {
     char* data;
     long long* sizes;    // sizes of tasks in bytes; NULL: all tasks have the same size
     int accepted_bytes;  // reply: bytes per task that the receiver accepts; 1: any sizes; 0: refused
-    bool is_accepted;    // the reply matches the tasks
-    bool is_sent;        // the source sends the planned tasks
-    int open_parts;      // parts posted and incomplete
+    bool is_accepted;    // whether the receiver accepts the tasks
+    bool is_sent;        // whether the source sends the planned tasks
+    int open_parts;      // number of parts that are posted and incomplete
     bool has_stalled;
 };
 
@@ -23,22 +23,22 @@ enum event_kind { sizes_sent, sizes_received, reply_sent, reply_received, part_s
 struct event {
     enum event_kind kind;
     int transfer;
-    bool is_first;  // first part of its transfer
+    bool is_first;  // whether this is the first part of its transfer
 };
 
 struct topoloom_exchange_state {
     struct plan* plan;
     char* tasks;
     long long* sizes;
-    long long task_bytes, capacity, byte_capacity;  // task_bytes 0: tasks of different sizes
+    long long task_bytes, capacity, byte_capacity;  // task_bytes: bytes per task; 0: tasks of different sizes
     long long bytes, kept_bytes;                    // before
     int tag;
     struct transfer *to, *from;
-    char* arrived;  // tasks from all sources; NULL: received directly behind the kept tasks
+    char* arrived;  // buffer for tasks from all sources; NULL: received directly behind the kept tasks
     long long* arrived_sizes;
     int unknown_sizes;    // number of sources whose sizes have not arrived
     int awaited_replies;  // number of receivers whose replies have not arrived
-    bool is_reserved;     // all ranks have reserved capacity: no replies
+    bool is_reserved;     // all ranks have reserved capacity, so there are no replies
     bool has_replied, is_accepted;
     const char* fault;  // reason why this rank neither sends nor receives; NULL: none
     int status;
@@ -47,7 +47,7 @@ struct topoloom_exchange_state {
     int* indices;
     MPI_Status* statuses;
     int request_count, request_capacity;
-    double last_progress;  // time of the last progress in s; 0: not waiting yet
+    double last_progress;  // time in s of the last progress; 0: not waiting yet
     bool is_cancelled;
 };
 

@@ -149,7 +149,7 @@ int begin_call(struct call* call) {
     if (status == MPI_SUCCESS && arguments->line == NULL)
         status = record_error(call, begin_setup(arguments->comm, state), NULL);
     if (status == MPI_SUCCESS)
-        call->tag = allocate_tag(state, call->is_persistent);  // last: a failed call may be retried
+        call->tag = allocate_tag(state, call->is_persistent);  // last, because a failed call may be retried
     else
         end_call(call);
     return status;
@@ -189,8 +189,8 @@ int duplicate_types(struct call* call) {
 struct plan_query {
     topoloom_call call;
     const char* schedule;                      // NULL: not yet chosen
-    int64_t bytes;                             // message size for the choice of the schedule
-    const struct buffer_desc *input, *output;  // if blocks differ in size; otherwise NULL
+    int64_t bytes;                             // message size by which the schedule is chosen
+    const struct buffer_desc *input, *output;  // buffers with blocks of different sizes; otherwise NULL
 };
 
 /// Units of a call: bytes, or elements in a reduction. Counts the vector, the block of a rank, or the block of a pair;
@@ -231,7 +231,7 @@ static int build_plan_query(const struct call* call, struct plan_query* query) {
         core->in_rank_order = !commutes;
         core->unit_bytes = size > 0 ? (uint64_t)size : 1;
         if (!commutes && arguments->operation == TOPOLOOM_REDUCE && arguments->root != 0) {
-            // trees combine in rank order only if the root is rank 0
+            // Trees combine in rank order only if the root is rank 0.
             core->operation = TOPOLOOM_ALL_REDUCE;
             core->root = 0;
             core->wants_result = state->rank == arguments->root;
@@ -240,7 +240,7 @@ static int build_plan_query(const struct call* call, struct plan_query* query) {
     }
     query->bytes = core->units * (int64_t)core->unit_bytes;
     if (!arguments->is_vector) return MPI_SUCCESS;
-    // only direct messages need no information about other ranks' blocks
+    // Only schedules of direct messages need no information about other ranks' blocks.
     if (arguments->operation == TOPOLOOM_ALL_TO_ALL) query->schedule = "at-once";
     if (arguments->operation == TOPOLOOM_GATHER || arguments->operation == TOPOLOOM_SCATTER)
         query->schedule = "linear";

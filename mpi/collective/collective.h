@@ -28,7 +28,7 @@ struct run;
 struct type_desc {
     MPI_Datatype type;
     MPI_Aint size, extent, true_lb, true_extent;
-    bool is_contiguous;  // no gaps within or between elements
+    bool is_contiguous;  // elements have no gaps within or between them
 };
 int describe_type(MPI_Datatype type, struct type_desc* desc);
 /// Whether the datatype is predefined, so that its handle is never freed.
@@ -43,19 +43,19 @@ int unpack_elements(const struct type_desc* type, const char* bytes, int64_t cou
 struct buffer_desc {
     const void* buffer;
     int64_t count;
-    const int* counts;  // per rank; replaces count
-    const int* displs;  // per rank, in extents; NULL: blocks are adjacent
+    const int* counts;  // element count per rank, instead of `count`
+    const int* displs;  // displacement per rank in extents; NULL: blocks are adjacent
     MPI_Datatype type;
     bool has_block_per_rank;
 };
 struct arguments {
-    const char* name;  // name of the function, without topoloom_
+    const char* name;  // name of the function without topoloom_
     enum topoloom_operation operation;
-    MPI_Comm comm;            // communicator for errors
+    MPI_Comm comm;            // communicator whose error handler is called
     struct comm_state* line;  // restricts the call to a line of a grid; NULL: all ranks
     int root;
     MPI_Op op;       // MPI_OP_NULL: no reduction
-    bool is_vector;  // block sizes may differ between ranks
+    bool is_vector;  // blocks may differ in size between ranks
     struct buffer_desc input, output;
 };
 /// Whether the operation has an input or output buffer on this rank.
@@ -83,9 +83,9 @@ struct process_state {
     bool is_threaded;           // MPI_THREAD_MULTIPLE: the guard is needed
     pthread_mutex_t guard;      // mutex of both lists, and of active calls while they advance
     struct call* active;        // list of started non-blocking and persistent calls
-    struct comm_state* states;  // list of its communicators
+    struct comm_state* states;  // list of the communicator states of this process
     MPI_Comm self;              // private duplicate of MPI_COMM_SELF that returns errors
-    struct progress progress;   // with progress=1: thread that advances the active calls
+    struct progress progress;   // progress thread (progress=1), which advances the active calls
 #ifdef SMPI_H
     _Atomic int state_keyval;
 #endif
@@ -126,7 +126,7 @@ struct plan_key {
     int root;
     int64_t units;
     int64_t unit_bytes;
-    const char* schedule;  // compared by address: a strategy stores each name once
+    const char* schedule;  // strings are compared by address, because a strategy stores each name once
     bool in_place, in_rank_order, wants_result;
 };
 /// A program of the core, cached for later calls with the same key and blocks.
@@ -143,19 +143,19 @@ struct plan {
 /// One execution of a plan.
 struct run {
     struct plan* plan;
-    struct run* next;  // next idle run of the plan
+    struct run* next;  // link in the plan's list of idle runs
     MPI_Comm duplicate;
     MPI_Comm error_comm;  // if an error is fatal on it, the run ends at once; MPI_COMM_NULL: never
-    const int* members;   // members of the communicator state
+    const int* members;   // ranks of the run in the duplicate; NULL: all ranks
     int tag;
     struct type_desc type;  // type of messages: bytes, or elements of a reduction
     MPI_Op op;
     struct trace* trace;  // NULL: not traced
-    char* base[3];        // base addresses by topoloom_memory
+    char* base[3];        // base address of each memory (enum topoloom_memory)
     char* scratch;        // owned
     size_t scratch_bytes;
     MPI_Request* requests;
-    MPI_Status* statuses;     // statuses of the requests of a round
+    MPI_Status* statuses;     // statuses of the requests in a round
     MPI_Request* persistent;  // requests of all rounds, some null; NULL: requests are created in each round
     size_t round;
     bool is_round_started;
@@ -203,11 +203,11 @@ struct repeated_call {
     struct arguments arguments;
     struct type_desc type;  // of messages
     bool combines, reads_input, writes_output;
-    int commutes;  // whether the operator commutes
+    int commutes;  // whether the reduction operator commutes
 };
 struct comm_state {
     struct process_state* process;  // NULL after MPI_Finalize
-    struct comm_state* next;        // next state of the process
+    struct comm_state* next;        // link in the process's list of states
     int references;      // reference count: the communicator, unfinished calls, and states of lines
     MPI_Comm duplicate;  // private
     int rank, ranks;
@@ -273,26 +273,26 @@ struct call {
     struct arguments arguments;
     bool is_persistent, is_blocking;
     struct comm_state* state;
-    struct call* next;  // next active call
+    struct call* next;  // link in the list of active calls
     int (*advance)(struct call* call, enum advance_mode mode, bool* done);
     int tag;
-    bool combines, in_place;                   // in_place: the input is in the output buffer
-    bool reads_input, writes_output;           // of buffers other than MPI_IN_PLACE
-    struct type_desc input_type, output_type;  // of these buffers
+    bool combines, in_place;                   // in_place: input is passed in the output buffer
+    bool reads_input, writes_output;           // false for MPI_IN_PLACE and absent buffers
+    struct type_desc input_type, output_type;  // datatypes of the two buffers
     bool owns_input_type, owns_output_type;
     bool is_prepared;
     struct run* run;                 // NULL: no data to transfer
-    bool is_running;                 // has started: copies are filled
+    bool is_running;                 // the run has started, and the copies are filled
     char* copies;                    // memory for copies of buffers with gaps, or that output would overwrite
-    char *input_copy, *output_copy;  // parts of `copies`; NULL: buffer is not copied
-    bool is_pending;                 // started, and its status not yet consumed
-    bool is_complete;                // has completed since the last start
+    char *input_copy, *output_copy;  // pointers into `copies`; NULL: the buffer is not copied
+    bool is_pending;                 // the call has started, and its status is not yet consumed
+    bool is_complete;                // the call has completed since its last start
     void (*on_complete)(void* data);  // NULL: no callback
     void* on_complete_data;
     int error;
     char error_text[160];
     bool is_timed;
-    double begin;  // start time in s
+    double begin;  // start time of the call in s
 };
 /// Acquires the state, checks the arguments and assigns a tag. Raises errors.
 int begin_call(struct call* call);

@@ -192,7 +192,8 @@ int allocate_tag(struct comm_state* state, bool persistent) {
 
 bool is_faster_than_mpi(struct comm_state* state, enum topoloom_operation operation, int64_t bytes,
                         bool in_rank_order, double round_delay) {
-    if (state->learner != NULL || state->trace != NULL) return true;  // learn= and trace= observe every call
+    if (state->learner != NULL || state->trace != NULL)
+        return true;  // learn= and trace= must observe every call
     if (state->error != MPI_SUCCESS) return true;
     struct cached_comparison* last = &state->comparisons[operation];
     if (last->is_known && last->bytes == bytes && last->in_rank_order == in_rank_order &&

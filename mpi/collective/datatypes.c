@@ -64,7 +64,7 @@ int unpack_elements(const struct type_desc* type, const char* bytes, int64_t cou
 
 int copy_elements(const struct type_desc* type, const char* from, char* to, int64_t count) {
     if (type->is_contiguous) return pack_elements(type, from, count, to);
-    char on_stack[4096];  // allocates memory only for elements larger than this
+    char on_stack[4096];  // elements up to this size need no allocated memory
     const bool is_large = type->size > (MPI_Aint)sizeof on_stack;
     char* bytes = is_large ? malloc((size_t)type->size) : on_stack;
     if (bytes == NULL) return MPI_ERR_NO_MEM;

@@ -9,7 +9,7 @@ struct schedule_query {
     enum topoloom_operation operation;
     int64_t bytes;
     bool in_rank_order;
-    bool is_timed;  // the time of the call will be measured
+    bool is_timed;  // whether the time of the call will be measured
 };
 /// Chooses by the learner, or without one by the strategy. Caller holds the state's mutex. Returns false, and writes
 /// `error`, on failure.

@@ -99,7 +99,7 @@ struct run* acquire_run(struct plan* plan, const struct type_desc* type) {
 }
 
 void release_run(struct run* run) {
-    if (run->in_flight > 0) return;  // after an error, pending messages may still use its memory
+    if (run->in_flight > 0) return;  // after an error, pending messages may still use the run's memory
     struct plan* plan = run->plan;
     if (run->persistent != NULL || run->round > 0) {
         free_run(run);

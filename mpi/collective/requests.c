@@ -38,7 +38,7 @@ static int create_request(const struct arguments* arguments, bool persistent, to
 static void start_request(topoloom_request request) {
     struct process_state* process = request->call.state->process;
     request->is_active = true;
-    request->call.error = MPI_SUCCESS;  // clear the error of an earlier start
+    request->call.error = MPI_SUCCESS;  // resets the error of an earlier start
     lock_process(process);
     activate_call(process, &request->call);
     struct call* to_notify =
@@ -155,7 +155,7 @@ static void wait_for_active_request(topoloom_request request) {
         sched_yield();
     }
     advance_active_call(call, waiting);
-    (void)remove_complete_calls(process);  // unlocked: no other thread waits, no other call is active
+    (void)remove_complete_calls(process);  // needs no lock: no other thread waits
 }
 
 int topoloom_test(topoloom_request* request, int* flag, MPI_Status* status) {

@@ -62,7 +62,7 @@ bool parse_exchange_algorithm(const char* name, enum exchange_algorithm* found) 
 /// Reads one option, and modifies its text.
 static bool read_option(char* option, struct text parts[setting_count], char* error, size_t error_size) {
     char* value = strchr(option, '=');
-    int which = setting_decisions;  // default option: a file name without `decisions=`
+    int which = setting_decisions;  // an option without a name is a decision table
     if (value != NULL) {
         *value++ = '\0';
         for (which = 0; which < setting_count && strcmp(option, option_names[which]) != 0; ++which) {

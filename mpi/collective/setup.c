@@ -30,11 +30,11 @@ enum { field_location, field_host, field_has_thread, field_count };
 struct setup {
     enum step step;
     MPI_Request request;
-    int64_t length;  // length of the settings
+    int64_t length;  // length of the settings text in bytes
     char* text;
     int64_t own_location[field_count];
-    int64_t* locations;    // field_count values per rank
-    int64_t agreement[2];  // the minimum, and the negative of the maximum
+    int64_t* locations;    // field_count values for each rank
+    int64_t agreement[2];  // minimum of `value` over ranks, and minimum of -value
 };
 
 static void print_once(const struct comm_state* state, const char* message) {
@@ -288,7 +288,8 @@ static int advance_step(struct comm_state* state, bool wait, bool* has_advanced)
     int complete = 1, status = MPI_SUCCESS;
     bool done = false;
     *has_advanced = true;
-    if (setup == NULL || state->error != MPI_SUCCESS) return state->error;  // another thread was faster
+    if (setup == NULL || state->error != MPI_SUCCESS)
+        return state->error;  // another thread has completed the setup
     status = wait ? PMPI_Wait(&setup->request, MPI_STATUS_IGNORE)
                   : PMPI_Test(&setup->request, &complete, MPI_STATUS_IGNORE);
     *has_advanced = complete != 0;

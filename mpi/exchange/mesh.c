@@ -36,7 +36,7 @@ struct neighbor {
     int distance, stage;
     struct bundle out;
     char* head;
-    int64_t length;  // length of the received bundle
+    int64_t length;  // length of the received bundle in bytes
     MPI_Request heads[2], tails[2];
 };
 

@@ -10,9 +10,9 @@ struct topoloom_grid_state {
     MPI_Comm comm;  // private duplicate
     struct comm_state* whole;
     int dimensions, rank;
-    int *extents, *coords;  // of the grid; of this rank
+    int *extents, *coords;  // extents of the grid; coordinates of this rank
     int *rank_of_cell, *cell_of_rank;
-    struct comm_state** lines;  // state of this rank's line along each dimension
+    struct comm_state** lines;  // for each dimension, the state of this rank's line
 };
 
 /// Difference of cell numbers between neighbors along a dimension.

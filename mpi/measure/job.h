@@ -10,7 +10,7 @@
 
 /// A variant and a message size.
 struct sized_case {
-    int bytes, variant;  // variant: index into `variants`
+    int bytes, variant;  // `variant` is an index into `variants`
 };
 
 /// Job description. The file `cases` has the lines `operation NAME`, `ranks N`, `root R`, `repeats N`, optionally
@@ -18,7 +18,7 @@ struct sized_case {
 struct job {
     char* text;  // owned; other members point into this text
     const struct operation* operation;
-    collective_call* our_call;  // implementation of the same operation in libtopoloom-collective
+    collective_call* our_call;  // the same operation, implemented by libtopoloom-collective
     int ranks, root, repeats;
     const char* trace;  // NULL = no trace
     const char** variants;

@@ -75,7 +75,7 @@ static void measure_all_cases(const struct job* job) {
     struct common_start start = make_common_start(MPI_COMM_WORLD);
     MPI_Comm* comms = malloc((size_t)job->variant_count * sizeof *comms);
     for (int v = 0; v < job->variant_count; ++v) comms[v] = create_comm(job, v, NULL);
-    for (int i = 0; i < job->case_count; ++i)  // warm up: first calls set up schedules and connections
+    for (int i = 0; i < job->case_count; ++i)  // warm-up calls set up schedules and connections
         prepare_case(job, &buffers, &job->cases[i], comms[job->cases[i].variant])(&buffers);
     for (int turn = 0; turn < job->repeats; ++turn) {
         resync_clocks(&start);
@@ -85,7 +85,7 @@ static void measure_all_cases(const struct job* job) {
             const double seconds = time_collective(&start, call, &buffers);
             if (job->output != NULL) fprintf(job->output, "sample %d %.9e\n", i, seconds);
         }
-        if (job->output != NULL) fflush(job->output);  // so that an interrupted job leaves its samples
+        if (job->output != NULL) fflush(job->output);  // flush, so that an interrupted job leaves its samples
     }
     if (job->trace != NULL) trace_all_variants(job, &buffers, &start);
     if (job->output != NULL) fputs("end\n", job->output);

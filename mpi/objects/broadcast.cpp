@@ -59,7 +59,7 @@ void State::discard_broadcasts() {
 void State::multicast(const Header& header, const std::vector<std::uint64_t>& members, const char* values) {
     Array& array = *arrays[header.array];
     if (array.user_array == nullptr) return;
-    std::vector<std::pair<int, std::uint64_t>> others;  // last known rank of each member
+    std::vector<std::pair<int, std::uint64_t>> others;  // pairs of last known rank and member
     for (const std::uint64_t member : members) {
         if (array.residents.find(member) == nullptr) {
             others.emplace_back(get_last_known_rank(array, member), member);
@@ -73,7 +73,7 @@ void State::multicast(const Header& header, const std::vector<std::uint64_t>& me
         queue.push(message);
     }
     std::ranges::stable_sort(others, {}, &std::pair<int, std::uint64_t>::first);
-    std::vector<std::size_t> starts;  // index of the first member of each rank
+    std::vector<std::size_t> starts;  // indices in `others` of each rank's first member
     for (std::size_t i = 0; i < others.size(); ++i)
         if (i == 0 || others[i].first != others[i - 1].first) starts.push_back(i);
     while (!starts.empty()) {
@@ -100,7 +100,7 @@ void State::multicast(const Header& header, const std::vector<std::uint64_t>& me
 }
 
 void State::receive_multicast(const Header& header, const char* values) {
-    std::uint64_t counts[2];  // number of members; of these, members expected on this rank
+    std::uint64_t counts[2];  // number of all members, and of members expected on this rank
     std::memcpy(counts, values, sizeof counts);
     std::vector<std::uint64_t> members(counts[0]);
     const std::size_t bytes = sizeof counts + members.size() * sizeof members[0];

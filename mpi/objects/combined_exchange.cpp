@@ -58,7 +58,7 @@ std::uint32_t State::add_exchange(std::uint32_t array, const ManyToManyOptions& 
     made.array = array;
     made.options = given;
     if (given.alpha <= 0 || given.beta <= 0) {
-        MPI_Comm separate = MPI_COMM_NULL;  // to separate the messages from those of the transport
+        MPI_Comm separate = MPI_COMM_NULL;  // separates the messages from those of the transport
         PMPI_Comm_dup(comm, &separate);
         const std::array<double, 2> costs = measure_message_costs(separate, transport->rank(), ranks);
         PMPI_Comm_free(&separate);
@@ -124,8 +124,7 @@ void State::finish_insertions(std::uint32_t exchange, Resident& resident) {
 }
 
 void State::receive_insertion(Message* message) {
-    const Header header =
-        message->header;  // a copy, because completing the round packs and frees the message
+    const Header header = message->header;  // copy the header, because completing the round frees the message
     CombinedExchange& exchange = exchanges[header.exchange];
     CombinedExchange::Round& round = exchange.rounds[header.sequence];
     ++round.inserted;

@@ -96,7 +96,7 @@ void State::deliver_message(Message* message) {
     if (!header.is_sequenced) return invoke_method(*here, message);
     std::uint32_t& expected = here->expected[header.sender];
     if (header.sequence != expected) {
-        release_message(message);  // earlier messages may need the memory
+        release_message(message);  // release the memory, which earlier messages may need
         return here->out_of_order.push_back(message);
     }
     ++expected;

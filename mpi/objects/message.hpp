@@ -15,16 +15,16 @@ namespace topoloom::objects {
 
 enum class Kind : std::uint8_t {
     call,               // of a method
-    broadcast_request,  // sent to rank 0, which numbers broadcasts
+    broadcast_request,  // a broadcast on its way to rank 0, which numbers broadcasts
     broadcast,          // `index` is the number of the broadcast
-    multicast,          // lists of members, followed by the values
+    multicast,          // a multicast: lists of members, followed by the values
     partial,            // part of a reduction: a PartialHeader, followed by the value
     reduction_result,   // for a callback
     migration,          // an object
-    location,           // the Location of object `index`
+    location,           // the Location of the object with number `index`
     // Kinds for combined exchanges, whose round is in `sequence`:
-    insertion,        // a call to be combined with others
-    insertions_done,  // a sender has inserted `index` messages, and is done
+    insertion,        // a call that will be combined with others
+    insertions_done,  // an object has inserted `index` messages, and is done
     exchange_opened,
     combined  // ranks and messages of stage `entry`
 };
@@ -116,7 +116,7 @@ class Queue {
     List& get_list(const Message& message) {
         return message.header.priority == 0 ? common_ : others_[message.header.priority];
     }
-    List common_;  // messages of priority 0, by far the most frequent
+    List common_;  // queue of priority 0, which is by far the most frequent
     std::map<int, List> others_;
     std::size_t count_ = 0;
 };

@@ -32,7 +32,7 @@ void State::send(Message* message) {
 }
 
 void State::forward_message(const Header& header, const char* values) {
-    if (arrays[header.array]->user_array == nullptr) return;  // the array was removed
+    if (arrays[header.array]->user_array == nullptr) return;  // the array of the object was removed
     const int to = get_last_known_rank(*arrays[header.array], header.index);
     if (to == transport->rank()) fail(describe_object(header.array, header.index) + " is on no rank");
     Header forwarded = header;

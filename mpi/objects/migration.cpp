@@ -57,8 +57,7 @@ void State::send_migrating_object(Resident* resident) {
     resident->moved_in_phase = phases;
     Sizer sizer;
     serialize_state(sizer, *resident);
-    std::size_t bytes =
-        (sizer.bytes() + 15) / 16 * 16;  // multiple of 16: preserves the alignment of views in the object
+    std::size_t bytes = (sizer.bytes() + 15) / 16 * 16;  // a multiple of 16 preserves the alignment of views
     const std::size_t state_bytes = bytes;
     Message* message = nullptr;
     std::string problem;

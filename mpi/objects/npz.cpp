@@ -54,17 +54,17 @@ class ZipArchive {
         const std::string name = array + ".npy";
         std::string common;
         append_number(common, 20, 2);          // required version
-        append_number(common, 0, 4);           // no flags, no compression
+        append_number(common, 0, 4);           // flags: none; compression: none
         append_number(common, 0x00210000, 4);  // 1980-01-01
         append_number(common, compute_crc32(bytes), 4);
         append_number(common, bytes.size(), 4);
         append_number(common, bytes.size(), 4);
         append_number(common, name.size(), 2);
-        append_number(common, 0, 2);  // no extra field
+        append_number(common, 0, 2);  // length of the extra field
         append_number(directory_, 0x02014b50, 4);
         append_number(directory_, 20, 2);
         directory_ += common;
-        append_number(directory_, 0, 2 + 2 + 2 + 4);  // no comment; disk 0; no attributes
+        append_number(directory_, 0, 2 + 2 + 2 + 4);  // comment, disk and attributes are empty
         append_number(directory_, members_.size(), 4);
         directory_ += name;
         append_number(members_, 0x04034b50, 4);

@@ -22,7 +22,7 @@ namespace topoloom::objects {
 struct Traffic {
     std::int64_t bytes = 0, messages = 0;
     std::int64_t multicast_bytes = 0,
-                 reduced_bytes = 0;  // share of `bytes` in multicasts; in reductions over sections
+                 reduced_bytes = 0;  // parts of `bytes` in multicasts, and in reductions over sections
     std::uint32_t next_sequence = 0;
 };
 
@@ -73,12 +73,12 @@ struct Resident {
     std::uint64_t broadcasts = 0;        // number of broadcasts delivered to the object
     std::uint64_t reductions = 0;        // number of reductions to which the object has contributed
     double seconds = 0;                  // in methods
-    HashTable<Traffic> sent;             // key: ObjectKey of the receiver
-    HashTable<std::uint32_t> expected;   // in ordered arrays: next sequence number by sender
+    HashTable<Traffic> sent;             // traffic by ObjectKey of the receiver
+    HashTable<std::uint32_t> expected;   // next sequence number by sender, in ordered arrays
     std::vector<Message*> out_of_order;  // messages that wait for earlier messages
     int target_rank = -1;                // rank of a requested migration; -1: none
-    HashTable<Insertions> insertions;    // key: number of the many-to-many
-    std::int32_t fence_rank = 0;         // rank at the last fence, if the object has moved
+    HashTable<Insertions> insertions;    // insertions by number of the many-to-many
+    std::int32_t fence_rank = 0;         // rank of the object at the last fence, if it has moved
     std::uint64_t moved_in_phase =
         ~std::uint64_t{0};  // phase of the last move; fence_rank is valid only in this phase
     ~Resident() {
@@ -88,7 +88,7 @@ struct Resident {
 
 struct Array {
     Type type;
-    void* user_array = nullptr;  // the Objects<T>; null: removed
+    void* user_array = nullptr;  // the program's Objects<T>; null: removed
     ArraySettings settings;
     HashTable<Resident*> residents;
     std::uint64_t fence_objects = 0;  // number of objects on this rank at the last fence
@@ -122,7 +122,7 @@ struct Callback {
 
 struct DetailedMeasurements : Measurements {
     std::vector<std::uint32_t> moves;
-    std::vector<std::uint32_t> current_rank;  // rank before requested migrations
+    std::vector<std::uint32_t> current_rank;  // rank of each object before requested migrations
 };
 
 /// State of a scheduler. Comments name the file that defines the functions; each file calls only functions of files
@@ -232,11 +232,12 @@ struct State final : Receiver {
     Resident* current = nullptr;             // object whose method is running
     int delivering = 0;                      // nesting depth of methods and callbacks
     bool is_running = false;                 // run()
-    std::deque<Address> migration_requests;  // processed in run() when no method is running
-    double blocked_seconds = 0;              // time that methods were blocked in sends
+    std::deque<Address> migration_requests;  // migrations to be processed in run() while no method is running
+    double blocked_seconds = 0;              // time that methods were blocked in sends, in s
     double idle_since = 0;                   // 0: not idle
     HashTable<Traffic> sent_by_main;
-    std::map<std::tuple<std::uint64_t, std::uint64_t>, Partial> partials;  // key: group and round
+    std::map<std::tuple<std::uint64_t, std::uint64_t>, Partial>
+        partials;  // partial results by group and round
     std::uint64_t sections = 0;
     std::exception_ptr pending_exception;  // exception of a received record, which run() rethrows
 

@@ -37,7 +37,7 @@ struct sum {};
 struct product {};
 struct min {};
 struct max {};
-struct all {};  ///< true if all values are true
+struct all {};  ///< logical and of all values
 struct any {};
 struct join {};  ///< concatenates vectors, in any order
 

@@ -24,7 +24,7 @@ namespace topoloom {
 /// order of creation, then by index, where the last axis varies fastest.
 struct Measurements {
     std::vector<double> seconds;             ///< CPU time in methods
-    std::vector<std::int64_t> packed_bytes;  ///< bytes to migrate the object
+    std::vector<std::int64_t> packed_bytes;  ///< bytes of the object when it migrates
     std::vector<std::uint32_t> rank;  ///< rank of the object, or its new rank if it will migrate in run()
     /// Object u sends bytes[k] bytes in messages[k] messages to object peers[k], for first[u] <= k < first[u + 1].
     std::vector<std::uint64_t> first;
@@ -39,11 +39,11 @@ struct Measurements {
 
 /// Options of rebalance(). All members except `node` must be equal on all ranks.
 struct RebalanceOptions {
-    std::string machine;  ///< such as torus:4x4; empty: inferred from ranks that share nodes
+    std::string machine;  ///< machine, such as torus:4x4; empty: inferred from ranks that share nodes
     int node = -1;        ///< this rank's node in the machine; -1: nodes are numbered by their first ranks
     double seconds_per_byte = 0;  ///< of migration
     double periods = 1;  ///< time until the next rebalance, divided by the time since the last one; positive
-    double tolerance = 0.05;  ///< allowed excess over the mean load, as a fraction
+    double tolerance = 0.05;  ///< allowed excess of a rank's load over the mean, as a fraction
 };
 
 /// Effect of a rebalance. Loads are the seconds of the busiest rank.
@@ -73,14 +73,14 @@ struct ManyToManyOptions {
     /// fence.
     std::vector<Combining> strategies = {Combining::direct, Combining::mesh, Combining::grid,
                                          Combining::hypercube};
-    double alpha = 0, beta = 0;  ///< seconds per message; seconds per byte; 0: measured between neighbors
+    double alpha = 0, beta = 0;  ///< seconds per message and per byte; 0: measured between neighbors
 };
 
 /// The strategy of a many-to-many, and the mean values from which it was chosen, of the last phase with messages.
 struct ManyToManyChoice {
     Combining strategy = Combining::direct;
     double degree = 0;  ///< number of destination ranks per rank
-    double bytes = 0;   ///< bytes per destination rank, including 48 per message
+    double bytes = 0;   ///< bytes per destination rank, including a header of 48 bytes per message
 };
 
 /// Route of a multicast to the ranks of its section: from the sender to each rank, from rank to rank, or along a tree.
@@ -89,7 +89,7 @@ enum class Route : std::uint8_t { direct, ring, tree };
 namespace objects {
 
 struct Message;
-struct Resident;  // an object on this rank
+struct Resident;  // an object on this rank, with its scheduling state
 
 /// A method that can be called by messages.
 struct Entry {

@@ -19,7 +19,7 @@ constexpr int tag_of_messages = 0, tag_of_long_records = 1;
 
 Transport::Transport(MPI_Comm comm, std::size_t message_bytes, std::int64_t memory_bytes, Receiver& receiver)
     : comm_(comm), receiver_(receiver), message_bytes_(message_bytes) {
-    constexpr std::size_t max_messages = 32;  // messages per window: MPI searches the messages that it queues
+    constexpr std::size_t max_messages = 32;  // per window, because MPI searches queued messages
     PMPI_Comm_rank(comm_, &rank_);
     PMPI_Comm_size(comm_, &ranks_);
     peers_.resize(static_cast<std::size_t>(ranks_));
@@ -115,7 +115,7 @@ Transport::Envelope Transport::make_envelope(int rank, Form form) {
 void Transport::send_message(int rank, std::vector<char>&& message) {
     const std::size_t bytes = message.size() - sizeof(Envelope);
     const auto record_bytes = static_cast<std::int64_t>(bytes);
-    if (bytes > message_bytes_) {  // a single record that exceeds the receiver's slots
+    if (bytes > message_bytes_) {  // a single record that is larger than the receiver's slots
         Envelope envelope = make_envelope(rank, long_record);
         envelope.bytes = static_cast<std::uint32_t>(bytes);
         std::vector<char> announcement(sizeof envelope);

@@ -96,7 +96,7 @@ class Transport {
     struct Envelope {
         std::uint32_t phase = 0, wave = 0, sequence = 0, form = records;
         std::uint32_t bytes = 0;       // size of a long record, which follows in a separate message
-        std::uint32_t registered = 0;  // number of arrays and callbacks
+        std::uint32_t registered = 0;  // number of arrays and callbacks that the sender has registered
         std::uint64_t released = 0;    // total bytes of the receiver's records that the sender has released
     };
     /// A message that is out of order, of the next phase, or long.
@@ -109,11 +109,11 @@ class Transport {
     };
     /// Traffic with another rank. Byte counts are totals of records.
     struct Peer {
-        std::vector<char> open;                              // open message: an envelope, then records
-        std::list<std::vector<char>> full;                   // full messages that wait for the window
-        std::uint32_t sent = 0, received = 0;                // message numbers, which wrap around
-        std::uint64_t sent_bytes = 0, released_by_peer = 0;  // of bytes sent
-        std::uint64_t released = 0, reported = 0;            // of bytes received
+        std::vector<char> open;                // message being filled: an envelope, then records
+        std::list<std::vector<char>> full;     // full messages that wait for the window
+        std::uint32_t sent = 0, received = 0;  // message numbers, modulo 2^32
+        std::uint64_t sent_bytes = 0, released_by_peer = 0;  // totals of records sent to the peer
+        std::uint64_t released = 0, reported = 0;            // totals of records received from the peer
         bool has_child_reported = false;
     };
     struct Send {
@@ -156,8 +156,8 @@ class Transport {
     int rank_ = 0, ranks_ = 1;
     std::uint64_t window_ = 0;   // maximum unreleased bytes at a peer, above which sends wait
     std::size_t message_bytes_;  // of a message
-    std::int64_t initial_limit_ = 0, limit_ = 0;  // limit of out_bytes_
-    std::int64_t out_bytes_ = 0, in_bytes_ = 0;   // bytes of records for other ranks; from other ranks
+    std::int64_t initial_limit_ = 0, limit_ = 0;  // current limit of out_bytes_, and its initial value
+    std::int64_t out_bytes_ = 0, in_bytes_ = 0;   // bytes of records to other ranks, and from other ranks
     std::int64_t peak_bytes_ = 0;
 
     std::vector<Peer> peers_;

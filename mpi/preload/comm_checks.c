@@ -8,7 +8,7 @@
 
 static const struct shim shim_ = {"collective", "TOPOLOOM_COLLECTIVES", "collectives are not replaced", NULL};
 
-static bool is_initialized;        // by MPI_Init, not by a session
+static bool is_initialized;        // MPI was initialized by MPI_Init, not by a session
 static atomic_bool is_finalizing;  // MPI_Finalize has begun and frees the attributes of communicators
 
 _Atomic(MPI_Comm) preload_excluded_comms[1 << excluded_bits];
@@ -132,7 +132,8 @@ bool can_replace(MPI_Comm comm, const struct call_info* call) {
     if (create_keyval_once(&key, remove_excluded_comm) != MPI_SUCCESS ||
         PMPI_Comm_get_attr(comm, key, (void*)&state, &found) != MPI_SUCCESS)
         return false;
-    if (!found && call->form == nonblocking) return false;  // must not wait for other processes
+    if (!found && call->form == nonblocking)
+        return false;  // a non-blocking call must not wait for other processes
     if (!found) {
         state = set_up_comm(comm);
         found = PMPI_Comm_set_attr(comm, key, state) == MPI_SUCCESS;

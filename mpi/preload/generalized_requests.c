@@ -11,7 +11,7 @@
 #include "preload.h"
 
 struct proxy {
-    topoloom_request ours;  // valid until completion
+    topoloom_request ours;  // our request, which is valid until completion
     MPI_Request request;
     bool is_fatal;     // the communicator's error handler is MPI_ERRORS_ARE_FATAL
     atomic_int error;  // error code of our collective
@@ -48,7 +48,7 @@ static void complete_proxy(void* extra) {
     const struct call* call = &proxy->ours->call;
     if (call->error != MPI_SUCCESS && proxy->is_fatal) abort_with_call_error(call);
     atomic_store(&proxy->error, consume_status(&proxy->ours));
-    PMPI_Grequest_complete(request);  // afterwards MPI may free the proxy
+    PMPI_Grequest_complete(request);  // afterwards MPI may free the proxy object
 }
 
 static struct proxy* create_proxy(topoloom_request ours) {

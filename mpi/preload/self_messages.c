@@ -13,14 +13,14 @@ struct self_message {
     struct self_message* next;
     MPI_Request request;
     topoloom_request ours;
-    int tag;        // unique; stays assigned when the message is reused
+    int tag;        // unique message tag, kept when the message is reused
     bool is_fatal;  // the communicator's error handler is MPI_ERRORS_ARE_FATAL
 };
 
 enum { chain_bits = 6 };
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
-// protected by `guard`
+// These variables are protected by `guard`.
 static struct self_message *chains[1 << chain_bits], *spare;
 static int tag_count;
 static MPI_Comm self = MPI_COMM_NULL;
@@ -93,7 +93,7 @@ static void complete_message(void* extra) {
     const int tag = message->tag;
     const char excess = 0;
     const int length = consume_status(&message->ours) != MPI_SUCCESS;
-    PMPI_Send(&excess, length, MPI_CHAR, 0, tag, self);  // afterwards the program may free the message
+    PMPI_Send(&excess, length, MPI_CHAR, 0, tag, self);  // afterwards the program may free the message object
 }
 
 int create_self_message_request(int status, topoloom_request* ours, MPI_Request* request) {

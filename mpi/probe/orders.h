@@ -6,9 +6,9 @@
 /// The lines that were read by one call.
 struct commands {
     char* text;    // owned
-    char** lines;  // owned; without newlines
+    char** lines;  // array of lines without newlines; owned
     int count;
-    long read;  // bytes read so far, on rank 0
+    long read;  // number of bytes of the file read so far, on rank 0
 };
 
 /// Waits for new lines and broadcasts them. Returns 0 if the file was removed, or after 10 minutes without new lines.

@@ -47,7 +47,8 @@ static void take_samples(struct probe* probe, const struct exchange_kind* kind,
         announce_exchanges(exchange, more + is_first);
         for (int i = -is_first; i < more; ++i) {
             const double seconds = kind->measure(exchange);
-            if (i >= 0 && seconds > 0) add_result(results, seconds);  // non-positive: the clock has jumped
+            if (i >= 0 && seconds > 0)
+                add_result(results, seconds);  // a non-positive time means that the clock has jumped
         }
         const int count = count_last_samples(results), left = probe->sampling.max_count - count;
         more =
@@ -119,8 +120,8 @@ void run_pair_at(struct probe* probe, const struct measurement* measure, int fir
         return;
     }
     const double seconds = measure->kind->measure(&exchange);
-    const double began =
-        to_common_time(&probe->clock, MPI_Wtime()) - seconds;  // start time, when the peer was also ready
+    const double began = to_common_time(&probe->clock, MPI_Wtime()) -
+                         seconds;  // start of the exchange, when the peer was also ready
     begin_pair(probe, first, second, exchange.bytes);
     add_result(&probe->results, seconds > 0 && began <= common + tolerance ? seconds : NAN);
 }

@@ -70,7 +70,7 @@ static int find_partner(int own_index, int round, int count) {
     const int others = count + count % 2 - 1;  // if the count is odd, an empty position is added at the end
     if (round >= others) return -1;
     if (own_index == others) return round % others;
-    // a member paired with itself is paired with the last member
+    // A member paired with itself is paired with the last member instead.
     const int other = (2 * round - own_index + others) % others;
     if (other != own_index) return other;
     return others < count ? others : -1;

@@ -23,8 +23,8 @@ struct probe {
     struct common_clock clock;
     int *members, member_count;  // owned; the set of ranks that contains this rank; count 0 = no set
     int own_index;               // index of this rank in the set
-    int commands;                // commands executed so far
-    int measured;                // whether any of them took measurements
+    int commands;                // number of commands executed so far
+    int measured;                // whether any of these commands took measurements
 };
 
 /// Executes a command. Returns 0 if the command is unknown. Collective.

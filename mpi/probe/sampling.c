@@ -106,12 +106,12 @@ static int is_median_accurate(struct sampling* sampling, const double* durations
     free(values);
     const double old_weight = sampling->weight, weight = old_weight + count - 1;
     if (weight <= 0) return 1;
-    // compare squares, to avoid libm
+    // Compare squares, so that the program needs no libm.
     const double square = (old_weight * sampling->deviation * sampling->deviation +
                            (count - 1) * own_deviation * own_deviation) /
                           weight;
     const double half = get_student_quantile(weight) *
-                        median_error;  // half width of the interval, relative to deviation / sqrt(count)
+                        median_error;  // half width of the interval as a multiple of deviation / sqrt(count)
     const double max_width = sampling->width;
     if (count < sampling->max_count && sum < sampling->seconds &&
         half * half * square > max_width * max_width * count)

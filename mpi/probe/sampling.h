@@ -6,15 +6,15 @@
 enum { known_times = 8 };
 
 struct sampling {
-    int min_count, max_count;  // samples per pair
+    int min_count, max_count;  // minimum and maximum number of samples per pair
     double width;  // target: half width of the 95 % confidence interval of the median, relative to the median
-    double seconds;             // time limit per pair
+    double seconds;             // time limit per pair in s
     double exact;               // relative difference below which samples are equal; 0 = never
     double deviation;           // standard deviation of samples of earlier pairs, relative to their medians
     double weight;              // weight of `deviation`, in samples
     int quiet;                  // number of consecutive pairs whose samples were all equal
     double known[known_times];  // ring buffer of the times of such pairs
-    int known_count;            // number of times added so far
+    int known_count;            // number of times added to the ring buffer so far
 };
 
 struct samples {

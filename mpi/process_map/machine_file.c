@@ -19,7 +19,7 @@ static int compare_names(const void* a, const void* b) {
 }
 
 static bool add_host(struct machine_file* machine, const char* name, int64_t node) {
-    if ((machine->host_count & (machine->host_count - 1)) == 0) {  // the array is full at each power of two
+    if ((machine->host_count & (machine->host_count - 1)) == 0) {  // the array is full at powers of two
         const size_t capacity = machine->host_count == 0 ? 1 : 2 * machine->host_count;
         struct host* hosts = realloc(machine->hosts, capacity * sizeof *hosts);
         if (hosts == NULL) return false;

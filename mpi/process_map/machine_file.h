@@ -10,7 +10,7 @@
 
 struct machine_file {
     char* text;
-    struct host* hosts;  // sorted by name
+    struct host* hosts;  // hosts of the nodes, sorted by name
     size_t host_count;
 };
 /// Returns false on failure, with the reason, file and line in `error`.

@@ -12,7 +12,7 @@ enum { progress_pause_ns = 20000 };
 struct progress {
     bool (*drive)(void* process);  // advances the active calls; returns false if none is active
     void* process;
-    pthread_mutex_t guard;  // mutex of the members below
+    pthread_mutex_t guard;  // mutex of the following members
     pthread_cond_t wake;    // signals that a call has become active, or that the thread must end
     bool was_started, is_running, woken, ends;
     pthread_t thread;

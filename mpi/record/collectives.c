@@ -16,7 +16,7 @@ static uint64_t hash_members(int size, const int* members, int start, int stride
     uint64_t id = 0xCBF29CE484222325u;
     for (int i = 0; i < size; ++i)
         id = combine_hash(id, (uint64_t)(members ? members[i] : start + i * stride));
-    id &= INT64_MAX;  // must be positive as a signed word
+    id &= INT64_MAX;  // ids are written as signed words, and must be positive
     return id == 0 ? 1 : id;
 }
 

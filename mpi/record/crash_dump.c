@@ -60,7 +60,7 @@ void dump_and_notify(const char* cause, int number) {
 static void wait_for_job_end(void) {
     const struct timespec timeout = {.tv_sec = seconds_to_die};
     if (is_dump_enabled() && access(job_ends_, F_OK) == 0)
-        nanosleep(&timeout, NULL);  // ends at the next signal
+        nanosleep(&timeout, NULL);  // sleep ends at the next signal
 }
 
 static void handle_signal(int number, siginfo_t* info, void* context) {

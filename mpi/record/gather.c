@@ -14,7 +14,7 @@ enum {
     tag_block = 2,
     longest_name = 4096,
     max_words = 1 << 24
-};  // max_words: words per message
+};  // max_words: maximum number of words per message
 
 static void send_block(MPI_Comm comm, const struct sink* sink) {
     int go = 0;

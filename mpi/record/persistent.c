@@ -9,7 +9,7 @@
 
 struct start_count {
     bool is_collective;
-    int what;  // enum transfer_kind or enum operation
+    int what;  // a transfer_kind or an operation
     int peer;  // or root
     uint64_t communicator;
     int64_t bytes;
@@ -48,7 +48,7 @@ static void add_start_count(struct start_count start_count) {
 
 void add_transfer(enum transfer_kind kind, int peer, int64_t bytes) {
     if (peer < 0) {
-        ++record_lost;  // spawned or connected later, so not in this world
+        ++record_lost;  // the peer was spawned or connected later, so it is not in this world
     } else if (current_ == NULL) {
         count_messages(kind, peer, bytes, 1);
     } else {

@@ -13,16 +13,16 @@
 #define RECORD_VARIABLE "TOPOLOOM_RECORD"
 
 // ---- state.c ---------------------------------------------------------------------------------------------
-extern bool record_active;            // between MPI_Init and MPI_Finalize, if the process is recorded
-extern int record_rank, record_size;  // of MPI_COMM_WORLD
+extern bool record_active;            // true between MPI_Init and MPI_Finalize if the process is recorded
+extern int record_rank, record_size;  // rank and size in MPI_COMM_WORLD
 extern int64_t record_lost;  // number of unrecorded calls: memory exhausted, or peer outside MPI_COMM_WORLD
 extern MPI_Group record_world_group;
-extern bool record_initialized;         // a wrapper of MPI_Init was called
-extern bool record_spawned;             // spawned by another program; not part of its recording
+extern bool record_initialized;  // whether a wrapper of MPI_Init was called
+extern bool record_spawned;      // the process was spawned by another program, whose recording excludes it
 extern unsigned long long record_job;   // job id: equal on all ranks of a world, different between worlds
 extern _Thread_local int record_depth;  // nesting depth of MPI calls in this thread
-void activate_recording(bool is_multithreaded);  // is_multithreaded: counting requires a lock
-int64_t get_elapsed_ns(void);                    // time since activate_recording
+void activate_recording(bool is_multithreaded);  // counting requires a lock with MPI_THREAD_MULTIPLE
+int64_t get_elapsed_ns(void);                    // returns the time since activate_recording
 void lock_recording(void);
 void unlock_recording(void);
 
@@ -73,14 +73,14 @@ void enter_phase(int level);  // wrappers.c
 
 // ---- counters.c: bytes and messages per phase, kind and peer ---------------------------------------------
 enum transfer_kind {
-    KIND_SEND = 0,      // point-to-point
+    KIND_SEND = 0,      // point-to-point messages
     KIND_NEIGHBOR = 1,  // neighborhood collectives
-    KIND_PUT = 2,       // one-sided, from this rank to the peer
-    KIND_GET = 3,       // one-sided, from the peer to this rank
+    KIND_PUT = 2,       // one-sided transfers from this rank to the peer
+    KIND_GET = 3,       // one-sided transfers from the peer to this rank
     KIND_DIRECT = 4     // the part of a v-collective that this rank sends to the peer
 };
 struct counter {
-    uint64_t key;  // 1 + 8 * peer + kind; 0 = free
+    uint64_t key;  // key: 1 + 8 * peer + kind; 0 = the slot is free
     int64_t bytes, messages;
 };
 struct counter_table {
@@ -141,12 +141,12 @@ struct rank_group {
     bool is_window, is_world, is_inter;
     _Atomic bool is_freed;  // MPI may have reused the handle
     int size;               // for an intercommunicator: size of the remote group
-    int my_rank;            // rank in the local group
+    int my_rank;            // rank of this process in the local group
     MPI_Group mpi_group;
     int *peers, *worlds;  // open addressing: rank in this group -> world rank, filled on first use
     uint32_t peer_mask, peer_used;
     uint64_t communicator;  // result of get_communicator_id; 0 = not yet computed
-    int neighbor_count;     // -1 = not yet known
+    int neighbor_count;     // number of neighbors; -1 = not yet known
     int* neighbors;         // destinations of neighborhood collectives, as world ranks; -1 = MPI_PROC_NULL
     struct rank_group* next;
 };
@@ -169,11 +169,11 @@ void record_request_start(MPI_Request request);
 void remove_request(MPI_Request request);
 
 // ---- record_p2p.c, record_collective.c, record_rma.c: a function per kind of call --------------------------
-struct counts {  // exactly one is set
+struct counts {  // exactly one of the two pointers is set
     const int* small;
     const MPI_Count* large;
 };
-struct types {  // exactly one is set
+struct types {  // exactly one of the two pointers is set
     const MPI_Datatype* c;
     const MPI_Fint* fortran;
 };
@@ -219,7 +219,7 @@ void record_alltoallw(MPI_Comm comm, const void* sendbuf, struct counts sends, s
 /// Destination of 64-bit words: a file, or memory that grows.
 struct sink {
     int file;        // -1 = memory
-    int64_t* words;  // the memory, or the file's buffer
+    int64_t* words;  // the growing memory, or the buffer of the file
     uint64_t capacity, used, written;
     bool failed;
 };

@@ -18,7 +18,8 @@ void record_get(MPI_Win win, int target, int64_t count, MPI_Datatype type) {
 
 void record_get_accumulate(MPI_Win win, int target, int64_t count, MPI_Datatype type, int64_t result_count,
                            MPI_Datatype result_type, MPI_Op op) {
-    if (op != MPI_NO_OP) record_put(win, target, count, type);  // with MPI_NO_OP, the call is an atomic get
+    if (op != MPI_NO_OP)
+        record_put(win, target, count, type);  // with MPI_NO_OP, the call is only an atomic get
     record_get(win, target, result_count, result_type);
 }
 

@@ -33,7 +33,7 @@ enum order_kind { from_file, blocked, tiled, by_rank_numbers, by_message_times }
 struct order {
     const char* text;  // as given
     enum order_kind kind;
-    char* argument;  // argument of file(NAME) or tiled(EXTENTS); owned
+    char* argument;  // ARGUMENT of file(NAME) or tiled(EXTENTS); owned
 };
 enum { max_orders = 16 };
 struct order_options {

@@ -11,20 +11,20 @@
 
 static const struct shim shim_ = {"reorder", "TOPOLOOM_REORDER", "not reordered", NULL};
 
-static char report_file_[4096];  // if not an absolute path, report on stderr
+static char report_file_[4096];  // file of the report; if not an absolute path, report on stderr
 
 bool is_reorder_active(void) {
     static int active = -1;
     if (active >= 0) return active;
     const char* named = getenv(shim_.variable);
     MPI_Comm parent = MPI_COMM_NULL;
-    int initialized = 0;  // stays 0 if MPI is initialized by a session
+    int initialized = 0;  // remains 0 if MPI is initialized by a session
     PMPI_Initialized(&initialized);
     if (initialized) PMPI_Comm_get_parent(&parent);
     // MPICH passes the variable to spawned processes, so check the parent.
     active = named != NULL && strlen(named) < sizeof report_file_ && parent == MPI_COMM_NULL;
     if (active) strcpy(report_file_, named);
-    unsetenv(shim_.variable);  // so that jobs started by the program are not affected
+    unsetenv(shim_.variable);  // removed, so that jobs started by the program are not affected
     return active;
 }
 

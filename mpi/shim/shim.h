@@ -17,10 +17,10 @@
 
 /// A preloaded library.
 struct shim {
-    const char* name;            // name of its folder; the library is called NAME-*.so
+    const char* name;            // name of the library's folder; its file is called NAME-*.so
     const char* variable;        // environment variable that enables the library
     const char* undone;          // message if the program uses another MPI, such as "not recorded"
-    void (*on_other_mpi)(void);  // called if the program uses another MPI; NULL = no call
+    void (*on_other_mpi)(void);  // called if the program uses another MPI; may be NULL
 };
 
 /// Restarts the process without the library if the program uses another MPI than the library was compiled for. Must be

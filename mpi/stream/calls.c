@@ -61,7 +61,7 @@ static int push_item(topoloom_stream handle, const void* item, int bytes, int ra
         if (status != MPI_SUCCESS || space != NULL) break;
         if (stream->handler == NULL && has_tried) return TOPOLOOM_STREAM_FULL;
         status = advance_all_streams(stream, false);
-        hop = get_next_hop(handle, rank);  // recompute: the mesh may have changed at the end of a phase
+        hop = get_next_hop(handle, rank);  // again, because the mesh may have changed after a phase
         record = get_record_bytes(stream, hop, bytes);
     }
     if (status != MPI_SUCCESS) return status;

@@ -10,12 +10,12 @@
 
 /// Mean traffic per rank in a phase.
 struct traffic {
-    double items, bytes;  // items pushed to other ranks; bytes per item
+    double items, bytes;  // number of items pushed to other ranks, and bytes per item
     double partners;      // number of ranks pushed to
 };
 
 struct network {
-    double alpha, beta;  // s per message; s per byte
+    double alpha, beta;  // seconds per message and per byte
 };
 
 static const double done_idle_seconds =

@@ -59,7 +59,7 @@ struct hop {
 struct incoming {
     MPI_Request request;
     struct bucket* bucket;
-    bool is_counted;  // received completely, and counted as received
+    bool is_counted;  // whether the bucket is received and counted as received
 };
 
 /// Each axis has separate buckets, so that waiting for buckets of one axis cannot block lower axes.
@@ -118,7 +118,7 @@ struct phase_traffic {
 /// Automatic choice of mesh, bucket size and flush timeout.
 struct tuning {
     bool is_enabled, is_bucket_fixed, is_timeout_fixed;
-    double alpha, beta;  // s per message; s per byte
+    double alpha, beta;  // seconds per message and per byte
     int min_bucket_bytes;
     bool* is_partner;  // by rank
 };
@@ -131,7 +131,7 @@ struct stream {
     int final_hops;  // next hops below this are destinations, whose items have no address
     topoloom_stream_handler* handler;
     void* context;
-    int bucket_bytes, payload_bytes;  // bytes of a message; bytes of its items
+    int bucket_bytes, payload_bytes;  // bytes of a message, and of its items
     long long memory_bytes;           // limit; 0: none
     double flush_timeout, next_flush_check;
     struct idle_flush idle_flush;
@@ -148,16 +148,16 @@ struct stream {
     struct axis axes[max_axes];
     int axis_count;
     MPI_Request* sends;            // requests in flight, unordered
-    struct bucket** sent_buckets;  // bucket of each request
+    struct bucket** sent_buckets;  // bucket of each request in `sends`
     int send_count, next_send;
-    int max_in_flight;   // maximum per next hop
+    int max_in_flight;   // maximum number of messages in flight to a next hop
     struct queue local;  // full buckets that this rank sends to itself
     struct quiescence quiescence;
     struct wave wave;
     bool is_done, has_ended, is_advancing, is_in_handler;
-    bool is_blocked;  // a push waits for bucket space
+    bool is_blocked;  // whether a push is waiting for bucket space
     long long bytes, peak_bytes;
-    struct stream* next;      // next stream of this process
+    struct stream* next;      // link in the process's list of streams
     struct process* process;  // NULL after MPI_Finalize
 };
 

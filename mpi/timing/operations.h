@@ -22,7 +22,7 @@ typedef int collective_call(const struct buffers*);  // NOLINT(readability-ident
 struct operation {
     const char* name;
     collective_call* run;
-    bool in_by_rank, out_by_rank;  // the buffer has one block per rank
+    bool in_by_rank, out_by_rank;  // whether the buffer has one block per rank
     bool is_reduction;
 };
 

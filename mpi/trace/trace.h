@@ -13,8 +13,8 @@
 enum event_kind { event_call, event_copy, event_send, event_receive };
 
 struct event {
-    double begin, end;  // in s, by this rank's clock
-    int64_t bytes;      // bytes, peer: only for messages
+    double begin, end;  // times of this rank's clock in s
+    int64_t bytes;      // bytes of a message; 0 for other events
     int32_t kind, round, peer, unused;
 };
 
@@ -23,7 +23,7 @@ struct trace {
     struct event* events;
     size_t count, capacity;
     size_t posted;  // index of the first pending message
-    int calls;      // number of calls written so far
+    int calls;      // number of calls traced and written so far
     bool lacks_memory;
     struct common_clock clock;
 };

@@ -9,8 +9,8 @@
 
 enum verdict {
     VERDICT_OK,
-    VERDICT_UNBOUND,  // right host, but allowed CPUs exceed the planned CPUs
-    VERDICT_CPUS,     // right host, but some planned CPUs are not allowed
+    VERDICT_UNBOUND,  // the host is right, but the allowed CPUs exceed the planned CPUs
+    VERDICT_CPUS,     // the host is right, but some planned CPUs are not allowed
     VERDICT_HOST
 };
 enum verdict compare_rank(const struct bindings* bindings, int rank, const struct affinity* actual);

@@ -57,7 +57,7 @@ static void report_locations(const char* folder, const struct affinity_report* r
 static void verify_job(void) {
     char* folder = getenv(shim_.variable) == NULL ? NULL : strdup(getenv(shim_.variable));
     MPI_Comm parent = MPI_COMM_NULL, own = MPI_COMM_NULL;
-    unsetenv(shim_.variable);  // so that jobs started by the program are not verified
+    unsetenv(shim_.variable);  // removed, so that jobs started by the program are not verified
     PMPI_Comm_get_parent(&parent);
     // Spawned processes are not in the plan. PMPI_ functions use the communicator that the next shim may have
     // renumbered.

@@ -99,7 +99,7 @@ static void renumber_world(void) {
     MPI_Comm parent = MPI_COMM_NULL, own = MPI_COMM_NULL, renumbered = MPI_COMM_NULL;
     MPI_Errhandler handler;
     int rank = -1;
-    unsetenv(world_shim.variable);  // so that jobs started by the program are not renumbered
+    unsetenv(world_shim.variable);  // removed, so that jobs started by the program are not renumbered
     PMPI_Comm_get_parent(&parent);
     // Spawned processes are not in the plan.
     if (file != NULL && parent == MPI_COMM_NULL && PMPI_Comm_dup(MPI_COMM_WORLD, &own) == MPI_SUCCESS) {

@@ -110,7 +110,7 @@ struct communicator* open_communicator(uint64_t id, int rank, int ranks, int nod
     }
     fclose(file);
     pthread_mutex_lock(&mutex_);
-    struct communicator** link = &first_;  // order by age: the communicator of the job precedes its subsets
+    struct communicator** link = &first_;  // ordered by age: the job's communicator before its subsets
     while (*link != NULL) link = &(*link)->next;
     *link = comm;
     if (process_ == 0) {

@@ -17,13 +17,13 @@ struct operation {
 
 /// Counter for one kind of operation. A kind may have several entries, whose counts must be added.
 struct entry {
-    _Alignas(64) _Atomic uint32_t state;  // alignment: one cache line per entry
+    _Alignas(64) _Atomic uint32_t state;  // aligned, so that each entry has its own cache line
     int32_t peer;
     const char* function;
     const char* datatype;
     uint64_t count;  // elements of a collective; 0 for messages, whose sizes may differ
     _Atomic uint64_t calls;
-    _Atomic uint64_t elements;  // sum over all messages
+    _Atomic uint64_t elements;  // number of elements in all messages
     uint32_t element_bytes;     // 0 = unknown datatype
 };
 

@@ -123,7 +123,7 @@ struct collective_call {
     const char* datatype;
     int root;
     void* stream;
-    bool captured;  // captured in a CUDA graph, which may run any number of times
+    bool captured;  // whether the call is captured in a CUDA graph, which may run any number of times
 };
 
 /// Also used for versions 6 and 7, which differ only in later members.

@@ -25,13 +25,13 @@ static int init_communicator(void** context, int* mask, int events, uint64_t id,
                              int nodes) {
     *context = open_communicator(id, rank, ranks, nodes);
     if (*context != NULL)
-        *mask = events;  // applies to all communicators: must not disable events of earlier ones
+        *mask = events;  // one mask for all communicators: it must not disable events of earlier ones
     return SUCCESS;
 }
 
 static void count_if_send(struct communicator* comm, const struct operation* message) {
     if (message->function[0] == 'S')
-        count_message(&comm->counts, message);  // only Send; Recv is counted by the peer
+        count_message(&comm->counts, message);  // counts only Send, because the peer counts Recv
 }
 
 static int init_plugin_v1(void** context, int* mask) {

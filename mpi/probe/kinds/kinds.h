@@ -13,7 +13,7 @@ struct exchange {
     int bytes;              // of a message
     int window;             // number of consecutive messages, or of additional posted receives
     char *out, *in;         // `in` has space for a window
-    MPI_Request* requests;  // space for two windows
+    MPI_Request* requests;  // memory for the requests of two windows
 };
 
 /// Returns one sample in seconds; see kinds.c for its definition.
