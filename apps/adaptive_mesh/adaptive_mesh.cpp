@@ -131,7 +131,8 @@ class Run {
         return refused == 0;
     }
 
-    /// Sends blocks to their new owners. Packs blocks that stay first, then the others by receiver.
+    /// Sends blocks to their new owners. In the packed array, blocks to send follow the blocks that stay, sorted by
+    /// receiver.
     void redistribute(const std::vector<std::uint32_t>& owners, int step) {
         std::vector<std::pair<int, int>> order;  // sort key: receiver (-1: this rank), then block index
         std::map<int, long long> leaving;

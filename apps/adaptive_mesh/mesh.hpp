@@ -20,7 +20,7 @@ struct Block {
     [[nodiscard]] double& at(int x, int y) { return values[static_cast<std::size_t>(x * cells + y)]; }
     [[nodiscard]] double at(int x, int y) const { return values[static_cast<std::size_t>(x * cells + y)]; }
 
-    /// Returns the cells along a side: 0 and 1 are the lower and upper x side, 2 and 3 those of y.
+    /// Returns the cells along a side: 0 and 1 are the lower and upper x side, 2 and 3 the lower and upper y side.
     [[nodiscard]] std::vector<double> edge(int side) const {
         std::vector<double> result;
         const int last = side % 2 == 0 ? 0 : cells - 1;
@@ -39,7 +39,7 @@ struct Mesh {
         along = (along + (side % 2 == 0 ? blocks - 1 : 1)) % blocks;
         return at[0] * blocks + at[1];
     }
-    /// Distance of a point from the front, a circle that moves around the center once in all steps.
+    /// Distance of a point from the front, a circle that moves once around the center during the run.
     [[nodiscard]] double distance_to_front(double x, double y, int step) const {
         const double turn = 2 * std::numbers::pi * step / steps;
         return std::fabs(std::hypot(x - 0.5 - 0.2 * std::cos(turn), y - 0.5 - 0.2 * std::sin(turn)) - 0.2);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Connected components of a distributed random graph: `components [VERTICES [EDGES [DIMENSIONS]]]`, with VERTICES and
-// EDGES per rank, and streams over a mesh of DIMENSIONS.
+// EDGES per rank. The virtual mesh of the streams has DIMENSIONS dimensions.
 //
-// Labels propagate without rounds: a vertex that receives a lower label sends it to its neighbors at once, in the handler. The
-// phase ends when no label is in flight. Then the label of each vertex is the lowest vertex number in its component.
-// Each rank compares its labels with those of a serial run over all edges, and rank 0 prints the rate.
+// Labels propagate without rounds: a vertex that receives a lower label sends it to its neighbors at once, in the
+// handler. The phase ends when no label is in flight. Then the label of each vertex is the lowest vertex number in its
+// component. Each rank compares its labels with those of a serial run over all edges, and rank 0 prints the rate.
 #include <mpi.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct CyclicDistribution {
     [[nodiscard]] Vertex local_index(Vertex v) const { return v / ranks; }
 };
 
-/// Generates the random edges of a rank, and calls `use` for each.
+/// Generates the random edges of a rank, and calls `use` for each edge.
 template <typename Use>
 void for_each_edge(Vertex vertices, long edges, int rank, Use use) {
     std::mt19937_64 draw(static_cast<std::uint64_t>(rank));
@@ -119,7 +119,7 @@ class Graph {
         labels_[at] = received.label;
         send_label(at);
     }
-    /// Sends the label of a vertex to its neighbors, except to those with lower numbers.
+    /// Sends the label of a vertex to its neighbors, except to neighbors with lower numbers.
     void send_label(Vertex local_index) {
         for (const Vertex neighbor : neighbors_[local_index]) {
             if (labels_[local_index] >= neighbor) continue;

@@ -57,8 +57,8 @@ class Field {
     std::vector<double> now_, next_;
 };
 
-/// A discrete eigenfunction of the domain: a Jacobi step multiplies it by a factor, since
-/// cos(t-a) + cos(t+a) = 2 cos(a) cos(t). This gives the exact value of every cell after any number of steps.
+/// A discrete eigenfunction of the domain: a Jacobi step multiplies it by a factor, because cos(t-a) + cos(t+a) = 2
+/// cos(a) cos(t). This gives the exact value of every cell after any number of steps.
 class Wave {
    public:
     Wave(std::array<int, 3> global_cells, bool periodic) : periodic_(periodic) {

@@ -304,7 +304,7 @@ int main(int argc, char** argv) {
         const int first = policy == "none" ? 0 : steps / 2;
         if (first > 0) {
             run(first);
-            // Many periods, so that migrations pay off.
+            // A large number of periods makes migrations pay off.
             moved = scheduler.rebalance(policy, {.machine = machine, .periods = 100});
         }
         MPI_Barrier(MPI_COMM_WORLD);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transposes a matrix with distributed rows, as a parallel FFT does. Compares MPI_Alltoall with two persistent
+// Transposes a matrix with distributed rows, as a parallel FFT does. Compares MPI_Alltoall with two persistent calls of
 // topoloom_alltoall, each for half of the rows, so that one half is in flight while the other is packed. `overlap [N]`:
 // N rows per rank.
 #include <mpi.h>

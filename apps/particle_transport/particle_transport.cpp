@@ -141,7 +141,7 @@ class Run {
     }
 
    private:
-    /// Makes a plan that sends a quarter of the particles to each of the two neighbors on a ring.
+    /// Creates a plan that sends a quarter of the particles to each of the two neighbors on a ring.
     topoloom_plan* make_ring_plan() const {
         const auto count = static_cast<long long>(particles_.size());
         std::vector<int> to{(own_ + ranks_ - 1) % ranks_, (own_ + 1) % ranks_};

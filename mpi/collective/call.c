@@ -37,7 +37,7 @@ void abort_with_call_error(const struct call* call) {
 
 // ---- arguments ---------------------------------------------------------------------------------------------------
 
-/// Marks input that is in place. If such input will be copied, it is described as a separate input buffer.
+/// Marks in-place input. In-place input that will be copied becomes a separate input buffer.
 static void resolve_in_place(struct call* call) {
     struct arguments* arguments = &call->arguments;
     struct buffer_desc *input = &arguments->input, *output = &arguments->output;
@@ -193,8 +193,8 @@ struct plan_query {
     const struct buffer_desc *input, *output;  // buffers with blocks of different sizes; otherwise NULL
 };
 
-/// Units of a call: bytes, or elements in a reduction. Counts the vector, the block of a rank, or the block of a pair;
-/// the mean if blocks differ.
+/// Size of a call: elements in a reduction, otherwise bytes. Counts the vector, the block of a rank, or the block of a
+/// pair of ranks; the mean if blocks differ.
 static int64_t count_units(const struct call* call) {
     const struct arguments* arguments = &call->arguments;
     const int ranks = call->state->ranks;

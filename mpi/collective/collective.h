@@ -145,7 +145,7 @@ struct run {
     struct plan* plan;
     struct run* next;  // link in the plan's list of idle runs
     MPI_Comm duplicate;
-    MPI_Comm error_comm;  // if an error is fatal on it, the run ends at once; MPI_COMM_NULL: never
+    MPI_Comm error_comm;  // if its errors are fatal, the run ends at the first error; MPI_COMM_NULL: never
     const int* members;   // ranks of the run in the duplicate; NULL: all ranks
     int tag;
     struct type_desc type;  // type of messages: bytes, or elements of a reduction
@@ -222,7 +222,8 @@ struct comm_state {
     topoloom_learner* learner;  // NULL without learn=1
     struct run* fence_runs[fence_size_count];
     struct trace* trace;  // NULL without trace=
-    // Tags: first those of non-persistent calls, then as many for persistent calls, then those of sparse exchanges.
+    // Tags of non-persistent calls, followed by an equal number of tags of persistent calls, and tags of sparse
+    // exchanges.
     int tags_per_kind;
     int next_tag, next_persistent_tag;
     enum exchange_algorithm exchange;
@@ -235,7 +236,8 @@ struct comm_state {
     MPI_Datatype checked_type;  // last datatype and operator that MPI has accepted
     MPI_Op checked_op;
 };
-/// Finds or attaches the state of a communicator, without setup: only this rank may call, by mistake. Raises errors.
+/// Finds or attaches the state of a communicator, but begins no setup, because an incorrect program may call on this
+/// rank only. Raises errors.
 int attach_state(MPI_Comm comm, struct comm_state** state);
 /// Finds or attaches the state, and begins its setup. Collective. Raises errors.
 int open_state(MPI_Comm comm, struct comm_state** state);

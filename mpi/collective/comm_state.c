@@ -77,8 +77,8 @@ static struct comm_state* create_state(int rank, int ranks, int tags_per_kind) {
     return state;
 }
 
-/// Creates the state of a communicator. Threads may do so concurrently for different communicators, but not for the
-/// same one.
+/// Creates the state of a communicator. Threads may call this function concurrently, but only for different
+/// communicators.
 static int create_attached_state(MPI_Comm comm, int keyval, struct comm_state** state) {
     struct process_state* process = NULL;
     int status = get_process_state(&process);
@@ -115,7 +115,7 @@ struct comm_state* create_line_state(struct comm_state* parent, int rank, int ra
     return state;
 }
 
-// ---- from communicator to state ----------------------------------------------------------------------------------
+// ---- lookup of a state -------------------------------------------------------------------------------------------
 
 static int get_keyval(int* keyval) {
 #ifdef SMPI_H  // whose ranks share MPI_COMM_WORLD and its attributes: each has a keyval of its own

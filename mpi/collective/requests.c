@@ -70,7 +70,7 @@ int create_persistent_call(const struct arguments* arguments, topoloom_request* 
     return status;
 }
 
-// Errors for invalid arguments are only returned, because there is no communicator to raise them on.
+// Errors for invalid arguments are only returned, because no communicator is available to raise them on.
 
 int topoloom_start(topoloom_request* request) {
     if (request == NULL || *request == TOPOLOOM_REQUEST_NULL || (*request)->is_active ||

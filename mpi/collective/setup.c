@@ -308,7 +308,7 @@ int advance_setup(struct comm_state* state, bool wait, bool* done) {
         if (*done) return state->error;
         if (status != MPI_SUCCESS || (!has_advanced && !wait)) return status;
         if (!has_advanced) sched_yield();
-        // Several threads may get here concurrently: none may block while it holds the mutex.
+        // Several threads may reach this point concurrently: none may block while it holds the mutex.
         pthread_mutex_lock(&state->guard);
         status = advance_step(state, wait && !state->process->is_threaded, &has_advanced);
         pthread_mutex_unlock(&state->guard);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libtopoloom-collective: MPI's collectives, by schedules that match the machine and the size of each call.
  *
- * Names, arguments, MPI_IN_PLACE and return values are those of MPI. The first call on a communicator duplicates it, to
+ * Names, arguments, MPI_IN_PLACE and return values are as in MPI. The first call on a communicator duplicates it, to
  * separate messages from those of the program; the duplicate is freed with the communicator. The schedule of a call
  * depends only on its operation, its size, the settings and, with learn=1, on times shared by all ranks. So all ranks
  * choose the same schedule.
@@ -216,7 +216,7 @@ TOPOLOOM_COLLECTIVE_API int topoloom_request_free(topoloom_request* request);
 
 /* With learn=1, shares the measured times of all ranks; from the next call on, ranks choose the fastest schedules.
  * Collective. The library itself runs fences, at first after each call, then less and less often. Call this function at
- * times that only the program knows to be suitable, such as the start of a phase. Without learn=1 it has no effect.
+ * suitable points of the program, such as the start of a phase. Without learn=1 it has no effect.
  *
  * A fence allocates no memory. If a blocking call fails on one rank before it begins, such as for lack of memory, all
  * later calls of this rank on the communicator fail: its measured times would be incomplete. */

@@ -3,7 +3,7 @@
 //
 // Ranks form a ring. Stage i covers digit i of the distance to the destination, in base `extent` (Bruck et al., IEEE
 // TPDS 1997, section 3). So the mesh has no holes for any number of ranks. In stage i, each rank sends to all ranks at
-// distances digit * extent^i, even if it has no parts for them, so that receivers need not be told their senders. With
+// distances digit * extent^i, even if it has no parts for them, so that every receiver can compute its senders. With
 // 2 dimensions it sends 2 (sqrt P - 1) messages (Kumar, Kale, IPDPS 2003). Long parts are only announced along the
 // mesh, and sent directly.
 #include <string.h>

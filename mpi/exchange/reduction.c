@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchange by a reduction: the sum of part counts tells each rank how many parts to receive.
+// Exchange by a reduction: the sum of part counts is the number of parts that each rank receives.
 #include <string.h>
 
 #include "exchange.h"

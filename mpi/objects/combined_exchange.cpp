@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Combined exchanges: messages that objects insert until all objects are done are combined, and sent in stages.
+// Combined exchanges: objects insert messages until all objects are done; ranks combine the messages and send them in
+// stages.
 //
 // Messages of an object are collected on its designated rank: the rank of the object at the last fence. The designated
-// rank knows how many objects must be done, and how many messages they have inserted. In every stage except the last, a
+// rank counts the objects that are done, and the messages that these have inserted. In every stage except the last, a
 // rank waits for messages from a known number of ranks before it forwards. Messages to objects that have moved since
 // the fence are forwarded.
 #include "combined_exchange_state.hpp"

@@ -39,7 +39,7 @@ class Stages {
         return move_to_digit(stage, position, get_digit(stage, target));
     }
     /// Lists the receivers of a rank in a stage that is not the last. The rank sends to all of them, even without
-    /// messages, so that they know when to proceed.
+    /// messages, so that receivers can detect the end of the stage.
     [[nodiscard]] std::vector<int> list_receivers(std::size_t stage, int position) const {
         std::vector<int> found;
         for (int to = 0; to < extents_[stage]; ++to)

@@ -73,8 +73,7 @@ struct Decision {
     topoloom_rebalance_result result{};
 };
 
-/// Records the new locations of the peers of objects on this rank, so that messages need not be forwarded by home
-/// ranks.
+/// Records the new locations of the peers of objects on this rank, so that home ranks do not have to forward messages.
 void record_new_locations(State& state, const DetailedMeasurements& before,
                           const std::vector<std::uint32_t>& new_rank) {
     const std::vector<std::uint64_t> first = state.list_first_objects();

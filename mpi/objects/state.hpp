@@ -91,8 +91,8 @@ struct Array {
     void* user_array = nullptr;  // the program's Objects<T>; null: removed
     ArraySettings settings;
     HashTable<Resident*> residents;
-    std::uint64_t fence_objects = 0;  // number of objects on this rank at the last fence
-    HashTable<Location> locations;  // of objects elsewhere: that left, have their home here, or were reported
+    std::uint64_t fence_objects = 0;   // number of objects on this rank at the last fence
+    HashTable<Location> locations;     // of remote objects that left, have their home here, or were reported
     std::vector<Message*> broadcasts;  // broadcasts of this phase, for objects that have not received them
     std::uint64_t broadcast_count = 0;
 };

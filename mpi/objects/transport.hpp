@@ -35,7 +35,7 @@ void for_each_child(int rank, int ranks, const Visit& visit) {
 /// Interface for consuming records as they arrive.
 class Receiver {
    public:
-    /// Receives a record. Returns true if the receiver keeps the record, and releases it later.
+    /// Receives a record. Returns true if the receiver stores the record, and will release it later.
     virtual bool receive_record(int from, const Header& header, const char* values) = 0;
 
    protected:

@@ -11,7 +11,8 @@ static const double normal_sigma = 1.4826, median_error = 1.2533;
 /// Rousseeuw, Time-efficient algorithms for two highly robust estimators of scale, COMPSTAT 1992); for larger n, n / (n
 /// - 0.8).
 static const double small_sample_factors[] = {1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107};
-/// Maximum weight of earlier pairs, in samples: pairs differ, so their deviations say little about a new pair.
+/// Maximum weight of earlier pairs, in samples: pairs differ, so their deviations predict a new pair's deviation
+/// poorly.
 static const double max_weight = 40;
 /// Number of consecutive pairs without noise after which samples are not repeated.
 enum { quiet_pairs = 2 };

@@ -30,7 +30,7 @@ int get_first_sample_count(const struct sampling* sampling);
 /// the deviation of earlier pairs is averaged in. After two pairs whose samples were all equal, one sample is enough if
 /// it equals the time of an earlier pair; otherwise two equal samples are enough.
 int has_enough_samples(struct sampling* sampling, const struct samples* samples, int first);
-/// Resets the deviation before a new measurement. Still remembers whether there is noise.
+/// Resets the deviation before a new measurement. Does not reset `quiet` and `known`.
 void reset_deviation(struct sampling* sampling);
 void free_samples(struct samples* samples);
 

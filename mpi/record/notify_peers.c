@@ -52,7 +52,7 @@ static bool is_rank_of_job(const char* process, const char* setting) {
     for (ssize_t got = 1; got > 0 && used < max_environment; used += (size_t)(got > 0 ? got : 0))
         got = read(file, environment_ + used, max_environment - used);
     close(file);
-    return memmem(environment_, used, setting, strlen(setting) + 1) != NULL;  // includes the zero byte
+    return memmem(environment_, used, setting, strlen(setting) + 1) != NULL;  // with the zero byte
 }
 
 static bool signal_rank_of_job(const char* process, const char* setting) {

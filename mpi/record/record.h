@@ -22,7 +22,7 @@ extern bool record_spawned;      // the process was spawned by another program, 
 extern unsigned long long record_job;   // job id: equal on all ranks of a world, different between worlds
 extern _Thread_local int record_depth;  // nesting depth of MPI calls in this thread
 void activate_recording(bool is_multithreaded);  // counting requires a lock with MPI_THREAD_MULTIPLE
-int64_t get_elapsed_ns(void);                    // returns the time since activate_recording
+int64_t get_elapsed_ns(void);                    // returns nanoseconds since activate_recording
 void lock_recording(void);
 void unlock_recording(void);
 
@@ -58,7 +58,7 @@ static inline struct call_scope enter_pmpi_call(const void* caller) {
     return (struct call_scope){depth, depth == 0 && !is_called_by_mpi(caller)};
 }
 
-/// Returns whether the call is to be recorded, and if so takes the lock.
+/// Returns whether the call must be recorded. If so, locks the recording.
 static inline bool lock_if_recorded(const struct call_scope* scope, int status) {
     if (!scope->outermost || !record_active || status != MPI_SUCCESS) return false;
     lock_recording();

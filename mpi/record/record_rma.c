@@ -27,7 +27,7 @@ void record_fetch_and_op(MPI_Win win, int target, MPI_Datatype type, MPI_Op op) 
     record_get_accumulate(win, target, 1, type, 1, type, op);
 }
 
-/// Records a put of two values (the new value and the one to compare with), and a get of the old value.
+/// Records a put of two values (the new value and the value to compare with), and a get of the old value.
 void record_compare_and_swap(MPI_Win win, int target, MPI_Datatype type) {
     record_put(win, target, 2, type);
     record_get(win, target, 1, type);

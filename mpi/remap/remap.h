@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Functions of type int return MPI_SUCCESS or an MPI error class unless stated otherwise. Rank 0 decides. It prints the
-// error message before all ranks raise the error, because an error handler may end the job at once.
+// Functions of type int return MPI_SUCCESS or an MPI error class unless stated otherwise. Rank 0 checks the input. It
+// prints the error message before all ranks raise the error, because an error handler may end the job at once.
 #ifndef TOPOLOOM_REMAP_H
 #define TOPOLOOM_REMAP_H
 

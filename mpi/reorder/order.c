@@ -60,7 +60,8 @@ static int64_t check_neighbor_list(MPI_Comm comm, int64_t count, const int peers
     return count;
 }
 
-/// Checks the lengths and allocates the lists, on rank 0. Returns false if there is nothing to gather.
+/// Checks the lengths and allocates the lists, on rank 0. Returns false if all lists are empty or a list is invalid, or
+/// if memory is exhausted.
 static bool allocate_neighbor_lists(struct gathered_data* all, int ranks, char* error, size_t error_size) {
     int64_t total = 0;
     for (int r = 0; r < ranks; ++r) {

@@ -34,7 +34,7 @@ static int advance_once(struct stream* stream, bool is_polling, bool* has_progre
     bool here = false;
     int status = test_wave(stream, has_progressed);
     if (status == MPI_SUCCESS) status = complete_sends(stream, &here);
-    // The program does not know yet that this phase has ended: later arrivals belong to the next phase.
+    // The end of this phase has not yet been reported to the program: later arrivals belong to the next phase.
     if (status == MPI_SUCCESS && stream->has_ended) return flush_timed_out(stream);
     if (status == MPI_SUCCESS) status = receive_buckets(stream, &here);
     if (status == MPI_SUCCESS) status = deliver_arrivals(stream, &here);

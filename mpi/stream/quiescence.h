@@ -34,7 +34,8 @@ static inline struct stamp count_sent(struct quiescence* q) {
     return stamp;
 }
 
-/// Whether the sender knows that the phase has ended, but this rank does not. Then the message must wait, uncounted.
+/// Whether the sender has detected the end of the phase, but this rank has not. Then the message must wait, and is not
+/// yet counted.
 static inline bool is_of_next_phase(const struct quiescence* q, struct stamp stamp) {
     return stamp.phase != q->phase;
 }

@@ -39,7 +39,7 @@ int receive_buckets(struct stream* stream, bool* has_progressed) {
 /// Returns the first incoming bucket of an axis if it is complete and belongs to this phase, otherwise NULL.
 static int test_first_bucket(struct stream* stream, struct axis* axis, struct bucket** arrived) {
     *arrived = NULL;
-    // The program does not know yet that the phase has ended: do not deliver items of the next phase.
+    // The end of the phase has not yet been reported to the program: do not deliver items of the next phase.
     if (axis->incoming_count == 0 || stream->has_ended) return MPI_SUCCESS;
     struct incoming* first = get_incoming(axis, 0);
     int flag = 1;

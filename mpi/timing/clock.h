@@ -8,9 +8,9 @@
 
 /// Offset of this rank's clock from that of rank 0, in seconds. Must be initialized with zeros.
 struct common_clock {
-    double first_at, first_offset;  // at the first synchronization: the longest interval gives the best drift
+    double first_at, first_offset;  // local time and offset at the first synchronization
     double at, offset;              // local time and offset at the last synchronization
-    double drift;                   // drift of this rank's clock in seconds per second
+    double drift;                   // drift since the first synchronization, in seconds per second
     bool synced;
 };
 

@@ -20,7 +20,7 @@ struct communicator {
 /// Opens a communicator. Returns NULL, after a message on stderr, if no file can be written or memory is exhausted.
 struct communicator* open_communicator(uint64_t id, int rank, int ranks, int nodes);
 
-/// Sets id and rank if open_communicator did not know them.
+/// Sets id and rank if they were unknown to open_communicator.
 static inline void identify_communicator(struct communicator* comm, uint64_t id, int rank) {
     if (atomic_load_explicit(&comm->id, memory_order_relaxed) != 0) return;
     atomic_store_explicit(&comm->rank, rank, memory_order_relaxed);

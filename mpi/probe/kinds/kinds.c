@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const struct exchange_kind kinds[] = {
-    // time one way: half of the mean of `window` round trips
+    // one-way time: half of the mean of `window` round trips
     {"echo", measure_echo, answer_echo},
     // time of `window` messages and one reply
     {"burst", measure_burst, answer_burst},
