@@ -250,8 +250,8 @@ Options read_options(int argc, char** argv) {
                  text(6, "none"),
                  text(7, "")};
     if (read.settings.dimensions == 2) read.settings.blocks[2] = 1;
-    if (const char* const given = std::getenv("NS_PER_CELL"))
-        read.settings.seconds_per_cell = 1e-9 * std::atof(given);
+    if (const char* const ns_per_cell = std::getenv("NS_PER_CELL"))
+        read.settings.seconds_per_cell = 1e-9 * std::atof(ns_per_cell);
     return read;
 }
 

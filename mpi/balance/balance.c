@@ -141,9 +141,10 @@ static int check_arguments(const struct comm_state* state, const topoloom_balanc
     return MPI_SUCCESS;
 }
 
-int topoloom_balance(MPI_Comm comm, long long count, const topoloom_balance_options* given,
+int topoloom_balance(MPI_Comm comm, long long count, const topoloom_balance_options* user_options,
                      topoloom_plan** plan) {
-    const topoloom_balance_options options = given != NULL ? *given : (topoloom_balance_options){0};
+    const topoloom_balance_options options =
+        user_options != NULL ? *user_options : (topoloom_balance_options){0};
     struct comm_state* state = NULL;
     topoloom_own_plan own = {0};
     clear_error_message();

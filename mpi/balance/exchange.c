@@ -97,14 +97,14 @@ static void abort_over_capacity(const struct topoloom_exchange_state* exchange) 
     PMPI_Abort(exchange->plan->state->own, MPI_ERR_TRUNCATE);
 }
 
-static int start_exchange(struct topoloom_exchange_state given, topoloom_exchange_request* request) {
-    struct plan* plan = given.plan;
+static int start_exchange(struct topoloom_exchange_state initial_state, topoloom_exchange_request* request) {
+    struct plan* plan = initial_state.plan;
     clear_error_message();
     if (plan == NULL) return raise_error(MPI_COMM_WORLD, MPI_ERR_ARG, "exchange", "the plan is NULL");
     struct topoloom_exchange_state* created = malloc(sizeof *created);
     if (created == NULL)
         return raise_error(plan->state->own, MPI_ERR_NO_MEM, "exchange", "not enough memory");
-    *created = given;
+    *created = initial_state;
     created->tag = decision_tags + exchange_tags * (exchanges_at_once * (plan->number % plans_at_once) +
                                                     plan->exchanges % exchanges_at_once);
     created->is_reserved = plan->reserve_capacity && created->task_bytes != 0;

@@ -49,11 +49,11 @@ static bool read_file(const char* name, struct text* text, char* error, size_t e
 static const char* const option_names[setting_count] = {
     "machine", "placement", "decisions", "schedule", "report", "exchange", "learn", "trace", "progress"};
 
-bool parse_exchange_algorithm(const char* name, enum exchange_algorithm* found) {
+bool parse_exchange_algorithm(const char* name, enum exchange_algorithm* algorithm) {
     static const char* const algorithms[] = {"", "reduction", "nbx", "mesh"};
     for (int i = exchange_default; i <= exchange_mesh; ++i) {
         if (strcmp(name, algorithms[i]) != 0) continue;
-        *found = (enum exchange_algorithm)i;
+        *algorithm = (enum exchange_algorithm)i;
         return true;
     }
     return false;
@@ -124,8 +124,8 @@ static char* join_setting_parts(const struct text parts[setting_count], size_t* 
 
 char* read_settings(size_t* length, char* error, size_t error_size) {
     error[0] = '\0';
-    const char* given = getenv("TOPOLOOM_COLLECTIVES");
-    char* options = strdup(given == NULL ? "" : given);
+    const char* variable = getenv("TOPOLOOM_COLLECTIVES");
+    char* options = strdup(variable == NULL ? "" : variable);
     struct text parts[setting_count] = {{NULL, 0}};
     bool is_valid = options != NULL;
     for (char* option = options; is_valid && *option != '\0';) {

@@ -9,7 +9,7 @@
 /// How a rank finds its sources in a sparse exchange.
 enum exchange_algorithm { exchange_default, exchange_reduction, exchange_nbx, exchange_mesh };
 /// Parses a name. An empty name selects the default. Returns false if the name is unknown.
-bool parse_exchange_algorithm(const char* name, enum exchange_algorithm* found);
+bool parse_exchange_algorithm(const char* name, enum exchange_algorithm* algorithm);
 
 /// Parts of the settings text. Each part ends with a zero byte; the part of a missing option is empty.
 enum setting {

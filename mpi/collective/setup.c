@@ -242,18 +242,18 @@ static int start_strategy_agreement(struct comm_state* state, struct setup* setu
     if (!transpose_locations(setup->locations, ranks)) return start_agreement(state, setup, 0);
     const int64_t* hosts = setup->locations + field_host * ranks;
     state->has_progress_threads = has_thread_on_all_ranks(setup->locations + field_has_thread * ranks, ranks);
-    const topoloom_setting given = {.ranks = ranks,
-                                    .locations = setup->locations + field_location * ranks,
-                                    .machine = parts[setting_machine],
-                                    .placement = parts[setting_placement],
-                                    .decisions = parts[setting_decisions],
-                                    .schedule = parts[setting_schedule]};
+    const topoloom_setting user_setting = {.ranks = ranks,
+                                           .locations = setup->locations + field_location * ranks,
+                                           .machine = parts[setting_machine],
+                                           .placement = parts[setting_placement],
+                                           .decisions = parts[setting_decisions],
+                                           .schedule = parts[setting_schedule]};
     const topoloom_setting without_machine = {.ranks = ranks,
                                               .locations = hosts,
                                               .decisions = parts[setting_decisions],
                                               .schedule = parts[setting_schedule]};
     const topoloom_setting only_hosts = {.ranks = ranks, .locations = hosts};
-    const topoloom_setting* const settings[] = {&given, &without_machine, &only_hosts};
+    const topoloom_setting* const settings[] = {&user_setting, &without_machine, &only_hosts};
     int64_t used = create_strategy(state, settings, 3);
     if (used > 0 && !apply_other_settings(state, parts)) used = 0;
     if (used > 0 && parts[setting_report][0] == '1')

@@ -89,8 +89,8 @@ static void order_by_tiles(struct topoloom_grid_state* grid) {
 int assign_cells(struct topoloom_grid_state* grid, const int order[]) {
     const int cells = grid->whole->ranks;
     if (grid->rank == 0) {
-        const bool given = order != NULL && order != topoloom_tiled;
-        for (int cell = 0; cell < cells; ++cell) grid->rank_of_cell[cell] = given ? order[cell] : cell;
+        const bool has_order = order != NULL && order != topoloom_tiled;
+        for (int cell = 0; cell < cells; ++cell) grid->rank_of_cell[cell] = has_order ? order[cell] : cell;
         if (order == topoloom_tiled && cells > 1) order_by_tiles(grid);
     }
     const int status = PMPI_Bcast(grid->rank_of_cell, cells, MPI_INT, 0, grid->whole->duplicate);

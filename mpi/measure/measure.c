@@ -38,10 +38,10 @@ static MPI_Comm create_comm(const struct job* job, int variant, const char* trac
 
 /// Sets the arguments of a case. Returns the function to call.
 static collective_call* prepare_case(const struct job* job, struct buffers* buffers,
-                                     const struct sized_case* one, MPI_Comm comm) {
-    set_block(buffers, job->operation, one->bytes);
+                                     const struct sized_case* sized_case, MPI_Comm comm) {
+    set_block(buffers, job->operation, sized_case->bytes);
     buffers->comm = comm;
-    return is_mpi_variant(job, one->variant) ? job->operation->run : job->our_call;
+    return is_mpi_variant(job, sized_case->variant) ? job->operation->run : job->our_call;
 }
 
 static struct buffers make_all_buffers(const struct job* job) {

@@ -14,11 +14,11 @@ namespace topoloom::objects {
 void State::broadcast(Message* message) {
     message->header.origin = transport->rank();
     if (transport->rank() == 0) {
-        message->header.kind = Kind::broadcast;
+        message->header.kind = MessageKind::broadcast;
         message->header.index = arrays[message->header.array]->broadcast_count + 1;
         receive_broadcast(message->header, message->values());
     } else {
-        message->header.kind = Kind::broadcast_request;
+        message->header.kind = MessageKind::broadcast_request;
         transport->send(0, message->header, message->values());
     }
     Message::discard(message);
@@ -30,7 +30,7 @@ void State::receive_broadcast(const Header& header, const char* values) {
     Array& array = *arrays[header.array];
     array.broadcast_count = header.index;
     Message* const kept = Message::copy(header, values);
-    kept->header.kind = Kind::call;
+    kept->header.kind = MessageKind::call;
     kept->header.was_forwarded = false;
     array.broadcasts.push_back(kept);
     array.residents.for_each(
@@ -40,8 +40,8 @@ void State::receive_broadcast(const Header& header, const char* values) {
 void State::deliver_broadcasts(Array& array, Resident& resident) {
     const std::uint64_t first = array.broadcast_count - array.broadcasts.size();
     while (resident.broadcasts < array.broadcast_count) {
-        const Message* const given = array.broadcasts[resident.broadcasts++ - first];
-        Message* const copy = Message::copy(given->header, reinterpret_cast<const char*>(given + 1));
+        const Message* const stored = array.broadcasts[resident.broadcasts++ - first];
+        Message* const copy = Message::copy(stored->header, reinterpret_cast<const char*>(stored + 1));
         copy->header.index = resident.index;
         queue.push(copy);
     }
@@ -68,7 +68,7 @@ void State::multicast(const Header& header, const std::vector<std::uint64_t>& me
             continue;
         }
         Message* const message = Message::copy(header, values);
-        message->header.kind = Kind::call;
+        message->header.kind = MessageKind::call;
         message->header.index = member;
         queue.push(message);
     }
@@ -91,7 +91,7 @@ void State::multicast(const Header& header, const std::vector<std::uint64_t>& me
         std::memcpy(packed.data(), listed.data(), bytes);
         if (header.bytes > 0) std::memcpy(packed.data() + bytes, values, header.bytes);
         Header forwarded = header;
-        forwarded.kind = Kind::multicast;
+        forwarded.kind = MessageKind::multicast;
         forwarded.bytes = static_cast<std::uint32_t>(packed.size());
         transport->send(others[begin].first, forwarded, packed.data());
         others.resize(begin);

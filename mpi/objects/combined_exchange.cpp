@@ -49,27 +49,27 @@ CombinedExchange::Round::~Round() {
     for (const HeldMessage& one : held) Message::discard(one.message);
 }
 
-std::uint32_t State::add_exchange(std::uint32_t array, const ManyToManyOptions& given) {
+std::uint32_t State::add_exchange(std::uint32_t array, const ManyToManyOptions& exchange_options) {
     const int ranks = transport->ranks();
-    if (given.strategies.empty()) fail("a many-to-many needs at least one strategy");
-    if (!(given.alpha >= 0) || !(given.beta >= 0))
+    if (exchange_options.strategies.empty()) fail("a many-to-many needs at least one strategy");
+    if (!(exchange_options.alpha >= 0) || !(exchange_options.beta >= 0))
         fail("alpha and beta of a many-to-many must not be negative");
     if (exchanges.size() > 0xFFFF) fail("there are already 65,536 many-to-manys");
-    CombinedExchange& made = exchanges.emplace_back();
-    made.array = array;
-    made.options = given;
-    if (given.alpha <= 0 || given.beta <= 0) {
+    CombinedExchange& exchange = exchanges.emplace_back();
+    exchange.array = array;
+    exchange.options = exchange_options;
+    if (exchange_options.alpha <= 0 || exchange_options.beta <= 0) {
         MPI_Comm separate = MPI_COMM_NULL;  // separates the messages from those of the transport
         PMPI_Comm_dup(comm, &separate);
         const std::array<double, 2> costs = measure_message_costs(separate, transport->rank(), ranks);
         PMPI_Comm_free(&separate);
-        made.options.alpha = costs[0];
-        made.options.beta = costs[1];
+        exchange.options.alpha = costs[0];
+        exchange.options.beta = costs[1];
     }
     int empty = arrays[array]->fence_objects == 0 ? 1 : 0;
     PMPI_Allreduce(MPI_IN_PLACE, &empty, 1, MPI_INT, MPI_MAX, comm);
-    made.has_empty_ranks = empty != 0;
-    install_strategy(made, given.strategies.front());
+    exchange.has_empty_ranks = empty != 0;
+    install_strategy(exchange, exchange_options.strategies.front());
     return static_cast<std::uint32_t>(exchanges.size() - 1);
 }
 
@@ -102,7 +102,7 @@ void State::insert(std::uint32_t exchange, Resident& resident, Message* message)
         ++sent.messages;
     }
     const int to = get_designated_rank(resident);
-    header.kind = Kind::insertion;
+    header.kind = MessageKind::insertion;
     header.exchange = static_cast<std::uint16_t>(exchange);
     header.sequence = of.round;
     header.origin = to;
@@ -115,7 +115,7 @@ void State::insert(std::uint32_t exchange, Resident& resident, Message* message)
 void State::finish_insertions(std::uint32_t exchange, Resident& resident) {
     Insertions& of = get_insertions(resident, exchange);
     Header header;
-    header.kind = Kind::insertions_done;
+    header.kind = MessageKind::insertions_done;
     header.exchange = static_cast<std::uint16_t>(exchange);
     header.sequence = of.round++;
     header.index = std::exchange(of.count, 0);
@@ -149,7 +149,7 @@ void State::open_exchange(const Header& header) {
     round.is_open = true;
     if (exchange.has_empty_ranks && exchange.stages.count() > 1) {
         Header opened = header;
-        opened.kind = Kind::exchange_opened;
+        opened.kind = MessageKind::exchange_opened;
         opened.bytes = 0;
         if (transport->rank() != 0) transport->send(get_parent_rank(transport->rank()), opened, nullptr);
         for_each_child(transport->rank(), transport->ranks(),
@@ -184,7 +184,7 @@ void State::receive_combined(const Header& header, const char* values) {
 
 /// Delivers a message on the last known rank of its object.
 void State::deliver_combined_message(Message* message) {
-    message->header.kind = Kind::call;
+    message->header.kind = MessageKind::call;
     message->header.sequence = 0;
     const Header& header = message->header;
     if (find_resident(header.array, header.index) != nullptr) return queue.push(message);
@@ -262,7 +262,7 @@ void State::send_stage(CombinedExchange& exchange, CombinedExchange::Round& roun
     }
     round.held = std::move(staying);
     Header header;
-    header.kind = Kind::combined;
+    header.kind = MessageKind::combined;
     header.exchange = of.exchange;
     header.sequence = of.sequence;
     header.entry = static_cast<std::uint32_t>(round.stage);

@@ -21,7 +21,7 @@ bool State::receive_record(int from, const Header& header, const char* values) {
 /// Dispatches a record by its kind. Returns whether the record is queued.
 bool State::dispatch_record(int from, const Header& header, const char* values) {
     switch (header.kind) {
-        case Kind::call:
+        case MessageKind::call:
             if (const Resident* const here = find_resident(header.array, header.index)) {
                 if (header.was_forwarded)
                     report_location({header.array, header.index}, header.origin,
@@ -33,40 +33,40 @@ bool State::dispatch_record(int from, const Header& header, const char* values) 
             }
             forward_message(header, values);
             return false;
-        case Kind::broadcast_request:
+        case MessageKind::broadcast_request:
             broadcast(Message::copy(header, values));
             return false;
-        case Kind::broadcast:
+        case MessageKind::broadcast:
             receive_broadcast(header, values);
             return false;
-        case Kind::multicast:
+        case MessageKind::multicast:
             receive_multicast(header, values);
             return false;
-        case Kind::partial: {
+        case MessageKind::partial: {
             PartialHeader partial;
             std::memcpy(&partial, values, sizeof partial);
             contribute(partial, values + sizeof partial, header.bytes - sizeof partial);
             return false;
         }
-        case Kind::insertion:
+        case MessageKind::insertion:
             receive_insertion(Message::copy(header, values));
             return false;
-        case Kind::insertions_done:
+        case MessageKind::insertions_done:
             receive_insertions_done(header);
             return false;
-        case Kind::exchange_opened:
+        case MessageKind::exchange_opened:
             open_exchange(header);
             return false;
-        case Kind::combined:
+        case MessageKind::combined:
             receive_combined(header, values);
             return false;
-        case Kind::reduction_result:
+        case MessageKind::reduction_result:
             distribute_result(header, values);
             return false;
-        case Kind::migration:
+        case MessageKind::migration:
             receive_migrating_object(header, values);
             return false;
-        case Kind::location: {
+        case MessageKind::location: {
             Location location;
             std::memcpy(&location, values, sizeof location);
             record_location(*arrays[header.array], header.index, location);
@@ -78,7 +78,7 @@ bool State::dispatch_record(int from, const Header& header, const char* values) 
 
 void State::deliver_message(Message* message) {
     const Header& header = message->header;
-    if (header.kind == Kind::reduction_result) {
+    if (header.kind == MessageKind::reduction_result) {
         const std::unique_ptr<Message, decltype(&Message::discard)> owned(message, &Message::discard);
         try {
             Reader reader(message->values(), header.bytes);

@@ -33,7 +33,7 @@ void State::record_location(Array& array, std::uint64_t index, const Location& l
 void State::report_location(const Address& object, int to, const Location& location) {
     if (to == transport->rank()) return;
     Header header;
-    header.kind = Kind::location;
+    header.kind = MessageKind::location;
     header.array = object.array;
     header.index = object.index;
     header.bytes = sizeof location;

@@ -13,7 +13,7 @@
 
 namespace topoloom::objects {
 
-enum class Kind : std::uint8_t {
+enum class MessageKind : std::uint8_t {
     call,               // of a method
     broadcast_request,  // a broadcast on its way to rank 0, which numbers broadcasts
     broadcast,          // `index` is the number of the broadcast
@@ -38,7 +38,7 @@ struct Header {
     std::int32_t origin = 0;     // rank that first sent the message
     std::uint32_t entry = 0;
     std::uint16_t array = 0;
-    Kind kind = Kind::call;
+    MessageKind kind = MessageKind::call;
     bool is_sequenced = false;
     bool was_forwarded = false;
     std::uint8_t padding = 0;
@@ -69,12 +69,12 @@ struct alignas(16) Message {
 };
 
 /// Priority queue: lowest priority value first; first in, first out for equal priorities.
-class Queue {
+class MessageQueue {
    public:
-    Queue() = default;
-    Queue(const Queue&) = delete;
-    Queue& operator=(const Queue&) = delete;
-    ~Queue() {
+    MessageQueue() = default;
+    MessageQueue(const MessageQueue&) = delete;
+    MessageQueue& operator=(const MessageQueue&) = delete;
+    ~MessageQueue() {
         while (Message* const message = pop()) Message::discard(message);
     }
     [[nodiscard]] bool empty() const { return count_ == 0; }
@@ -98,7 +98,7 @@ class Queue {
     }
 
    private:
-    struct List {
+    struct MessageList {
         Message* first = nullptr;
         Message* last = nullptr;
         void push_back(Message* message) {
@@ -113,11 +113,11 @@ class Queue {
         }
         Message* pop() { return std::exchange(first, first->next); }
     };
-    List& get_list(const Message& message) {
+    MessageList& get_list(const Message& message) {
         return message.header.priority == 0 ? common_ : others_[message.header.priority];
     }
-    List common_;  // queue of priority 0, which is by far the most frequent
-    std::map<int, List> others_;
+    MessageList common_;  // queue of priority 0, which is by far the most frequent
+    std::map<int, MessageList> others_;
     std::size_t count_ = 0;
 };
 

@@ -9,7 +9,7 @@ namespace topoloom::objects {
 
 void State::send(Message* message) {
     Header& header = message->header;
-    header.kind = Kind::call;
+    header.kind = MessageKind::call;
     header.origin = transport->rank();
     Array& array = *arrays[header.array];
     if (options.measure || array.settings.is_ordered) {

@@ -79,7 +79,7 @@ void State::send_migrating_object(Resident* resident) {
         --resident->moves;
         fail(problem + ": it does not move");
     }
-    message->header.kind = Kind::migration;
+    message->header.kind = MessageKind::migration;
     message->header.array = static_cast<std::uint16_t>(resident->array);
     message->header.index = resident->index;
     message->header.entry = static_cast<std::uint32_t>(state_bytes);

@@ -9,7 +9,7 @@
 namespace topoloom::objects {
 
 void State::contribute(const PartialHeader& header, const char* value, std::size_t bytes) {
-    Partial& partial = partials[{header.group.number, header.group.round}];
+    PartialResult& partial = partials[{header.group.number, header.group.round}];
     if (partial.header.contributions == 0) {
         partial.header = header;
         partial.value.assign(value, value + bytes);
@@ -28,7 +28,7 @@ void State::contribute(const PartialHeader& header, const char* value, std::size
     const bool is_direct = is_for_one_object(header.group, header.target);
     if ((is_direct || transport->rank() == 0) &&
         partial.header.contributions == partial.header.group.members) {
-        const Partial finished = std::move(partial);
+        const PartialResult finished = std::move(partial);
         partials.erase({header.group.number, header.group.round});
         finish_reduction(finished);
     } else if (is_direct && partial.header.contributions >= partial.header.group.here &&
@@ -43,7 +43,7 @@ void State::forward_partials() {
 }
 
 /// Forwards a partial result to the rank that combines it with others. Returns false if this rank combines it.
-bool State::forward_partial(const Partial& partial) {
+bool State::forward_partial(const PartialResult& partial) {
     const Target& target = partial.header.target;
     const int here = transport->rank();
     int to = get_parent_rank(here);
@@ -58,7 +58,7 @@ bool State::forward_partial(const Partial& partial) {
     PartialHeader forwarded = partial.header;
     forwarded.group.here = 0;
     Header header;
-    header.kind = Kind::partial;
+    header.kind = MessageKind::partial;
     header.bytes = static_cast<std::uint32_t>(sizeof forwarded + partial.value.size());
     std::vector<char> packed(header.bytes);
     std::memcpy(packed.data(), &forwarded, sizeof forwarded);
@@ -68,7 +68,7 @@ bool State::forward_partial(const Partial& partial) {
     return true;
 }
 
-void State::finish_reduction(const Partial& partial) {
+void State::finish_reduction(const PartialResult& partial) {
     const Target& target = partial.header.target;
     Message* const message = Message::make(partial.value.size());
     if (!partial.value.empty()) std::memcpy(message->values(), partial.value.data(), partial.value.size());
@@ -81,7 +81,7 @@ void State::finish_reduction(const Partial& partial) {
     } else if (target.kind == Target::element) {
         send(message);
     } else {
-        message->header.kind = Kind::reduction_result;
+        message->header.kind = MessageKind::reduction_result;
         distribute_result(message->header, message->values());
         Message::discard(message);
     }

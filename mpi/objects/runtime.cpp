@@ -25,7 +25,8 @@ std::string find_invalid_option(const SchedulerOptions& options, int ranks) {
 
 }  // namespace
 
-State::State(MPI_Comm given_comm, const SchedulerOptions& given) : comm(MPI_COMM_NULL), options(given) {
+State::State(MPI_Comm given_comm, const SchedulerOptions& scheduler_options)
+    : comm(MPI_COMM_NULL), options(scheduler_options) {
     int ranks = 0;
     PMPI_Comm_size(given_comm, &ranks);
     check_on_all_ranks(given_comm, find_invalid_option(options, ranks),

@@ -110,7 +110,7 @@ struct PartialHeader {
     std::int32_t operation = 0;
     std::int32_t padding = 0;
 };
-struct Partial {
+struct PartialResult {
     PartialHeader header;
     std::vector<char> value;
 };
@@ -128,7 +128,7 @@ struct DetailedMeasurements : Measurements {
 /// State of a scheduler. Comments name the file that defines the functions; each file calls only functions of files
 /// above.
 struct State final : Receiver {
-    State(MPI_Comm comm, const SchedulerOptions& given);
+    State(MPI_Comm comm, const SchedulerOptions& scheduler_options);
     ~State();
 
     // diagnostics.cpp
@@ -164,8 +164,8 @@ struct State final : Receiver {
     // reductions.cpp
     void contribute(const PartialHeader& header, const char* value, std::size_t bytes);
     void forward_partials();
-    [[nodiscard]] bool forward_partial(const Partial& partial);
-    void finish_reduction(const Partial& partial);
+    [[nodiscard]] bool forward_partial(const PartialResult& partial);
+    void finish_reduction(const PartialResult& partial);
     void distribute_result(const Header& header, const char* values);
 
     // method_times.cpp
@@ -174,7 +174,7 @@ struct State final : Receiver {
     void assign_method_times();
 
     // combined_exchange.cpp
-    [[nodiscard]] std::uint32_t add_exchange(std::uint32_t array, const ManyToManyOptions& given);
+    [[nodiscard]] std::uint32_t add_exchange(std::uint32_t array, const ManyToManyOptions& exchange_options);
     void install_strategy(CombinedExchange& exchange, Combining strategy);
     [[nodiscard]] int get_designated_rank(const Resident& resident) const;
     [[nodiscard]] Insertions& get_insertions(Resident& resident, std::uint32_t exchange);
@@ -228,7 +228,7 @@ struct State final : Receiver {
     std::deque<CombinedExchange> exchanges;
     std::uint64_t phases = 0;       // number of phases that have ended
     std::vector<Address> arrivals;  // objects that migrated to this rank in this phase
-    Queue queue;
+    MessageQueue queue;
     Resident* current = nullptr;             // object whose method is running
     int delivering = 0;                      // nesting depth of methods and callbacks
     bool is_running = false;                 // run()
@@ -236,7 +236,7 @@ struct State final : Receiver {
     double blocked_seconds = 0;              // time that methods were blocked in sends, in s
     double idle_since = 0;                   // 0: not idle
     HashTable<Traffic> sent_by_main;
-    std::map<std::tuple<std::uint64_t, std::uint64_t>, Partial>
+    std::map<std::tuple<std::uint64_t, std::uint64_t>, PartialResult>
         partials;  // partial results by group and round
     std::uint64_t sections = 0;
     std::exception_ptr pending_exception;  // exception of a received record, which run() rethrows

@@ -95,29 +95,29 @@ struct Handle {
 namespace objects {
 
 /// Converts an argument to the type of a method's parameter if they differ.
-template <typename Parameter, typename Given>
-decltype(auto) convert_argument(const Given& given) {
-    static_assert(std::is_convertible_v<const Given&, Parameter>,
+template <typename Parameter, typename Argument>
+decltype(auto) convert_argument(const Argument& argument) {
+    static_assert(std::is_convertible_v<const Argument&, Parameter>,
                   "topoloom: the method takes another type here");
-    if constexpr (std::is_same_v<Parameter, Given>)
-        return (given);
+    if constexpr (std::is_same_v<Parameter, Argument>)
+        return (argument);
     else
-        return static_cast<Parameter>(given);
+        return static_cast<Parameter>(argument);
 }
 
-template <auto method, typename... Given>
-Message* make_message_for(const Given&... given) {
-    static_assert(sizeof...(Given) == Signature<decltype(method)>::count,
+template <auto method, typename... Arguments>
+Message* make_message_for(const Arguments&... arguments) {
+    static_assert(sizeof...(Arguments) == Signature<decltype(method)>::count,
                   "topoloom: the method takes another number of values");
     return [&]<std::size_t... i>(std::index_sequence<i...>) {
         [[maybe_unused]] std::tuple<decltype(convert_argument<std::tuple_element_t<i, ValuesOf<method>>>(
-            given))...>
-        values(convert_argument<std::tuple_element_t<i, ValuesOf<method>>>(given)...);
+            arguments))...>
+        values(convert_argument<std::tuple_element_t<i, ValuesOf<method>>>(arguments)...);
         Message* const message = Runtime::make_message(packed_size(std::get<i>(values)...));
         Writer writer(Runtime::values(message));
         writer(std::get<i>(values)...);
         return message;
-    }(std::index_sequence_for<Given...>{});
+    }(std::index_sequence_for<Arguments...>{});
 }
 
 template <typename T, auto method>
@@ -249,14 +249,14 @@ class Object {
     }
 
     /// Inserts a message for another object of the array. When all objects are done, messages are combined and sent.
-    template <auto method, typename... Given>
-    void insert(ManyToMany<T> into, const Index& to, const Given&... given) {
-        runtime().insert(into.number, resident_, objects::make_message_for<method>(given...),
+    template <auto method, typename... Arguments>
+    void insert(ManyToMany<T> exchange, const Index& to, const Arguments&... arguments) {
+        runtime().insert(exchange.number, resident_, objects::make_message_for<method>(arguments...),
                          array_->handle().number, objects::get_method_number<T, method>(),
                          array_->linear_index(to));
     }
     /// Ends the insertions of this object. Every object must call this once per use of the exchange, before the fence.
-    void done(ManyToMany<T> with) { runtime().finish_insertions(with.number, resident_); }
+    void done(ManyToMany<T> exchange) { runtime().finish_insertions(exchange.number, resident_); }
 
    private:
     friend class Objects<T>;
@@ -276,14 +276,14 @@ class Element {
         : runtime_(runtime), array_(array), index_(index) {}
 
     /// Calls a method of the object asynchronously with these values.
-    template <auto method, typename... Given>
-    void send(const Given&... given) const {
-        send_with_priority<method>(0, given...);
+    template <auto method, typename... Arguments>
+    void send(const Arguments&... arguments) const {
+        send_with_priority<method>(0, arguments...);
     }
     /// Like send(), which has priority 0, with another priority. Lower values are delivered first.
-    template <auto method, typename... Given>
-    void send_with_priority(int priority, const Given&... given) const {
-        runtime_.send(objects::make_message_for<method>(given...), array_,
+    template <auto method, typename... Arguments>
+    void send_with_priority(int priority, const Arguments&... arguments) const {
+        runtime_.send(objects::make_message_for<method>(arguments...), array_,
                       objects::get_method_number<T, method>(), index_, priority);
     }
 
@@ -341,9 +341,9 @@ class Objects {
 
     [[nodiscard]] Element<T> operator[](const Index& at) { return {runtime(), number_, linear_index(at)}; }
     /// Calls a method of every object exactly once, even if objects migrate meanwhile.
-    template <auto method, typename... Given>
-    void broadcast(const Given&... given) {
-        runtime().broadcast(objects::make_message_for<method>(given...), number_,
+    template <auto method, typename... Arguments>
+    void broadcast(const Arguments&... arguments) {
+        runtime().broadcast(objects::make_message_for<method>(arguments...), number_,
                             objects::get_method_number<T, method>(), 0);
     }
     [[nodiscard]] Section<T> section(const std::vector<Index>& members) {
@@ -352,9 +352,9 @@ class Objects {
         return made;
     }
     /// Calls a method of all objects of a section, by one message per rank with such objects.
-    template <auto method, Route route = Route::tree, typename... Given>
-    void multicast(const Section<T>& to, const Given&... given) {
-        runtime().multicast(objects::make_message_for<method>(given...), number_,
+    template <auto method, Route route = Route::tree, typename... Arguments>
+    void multicast(const Section<T>& to, const Arguments&... arguments) {
+        runtime().multicast(objects::make_message_for<method>(arguments...), number_,
                             objects::get_method_number<T, method>(), to.members, route);
     }
 
@@ -392,13 +392,13 @@ class Objects {
 
    private:
     [[nodiscard]] objects::Runtime& runtime() const { return scheduler_.runtime(); }
-    [[nodiscard]] objects::Extents validate_extents(std::initializer_list<std::int64_t> given) const {
+    [[nodiscard]] objects::Extents validate_extents(std::initializer_list<std::int64_t> extent_list) const {
         objects::Extents extents;
-        extents.axes = static_cast<int>(given.size());
-        bool fits = given.size() >= 1 && given.size() <= 3;
+        extents.axes = static_cast<int>(extent_list.size());
+        bool fits = extent_list.size() >= 1 && extent_list.size() <= 3;
         double count = 1;
-        for (std::size_t axis = 0; fits && axis < given.size(); ++axis) {
-            const std::int64_t one = given.begin()[axis];
+        for (std::size_t axis = 0; fits && axis < extent_list.size(); ++axis) {
+            const std::int64_t one = extent_list.begin()[axis];
             fits = one >= 1 && (count *= static_cast<double>(one)) < 4294967296.0;
             if (fits) extents.size[axis] = static_cast<std::uint64_t>(one);
         }

@@ -127,7 +127,7 @@ struct ArraySettings {
 
 /// Destination of the result of a reduction.
 struct Target {
-    enum Kind : std::uint32_t { callback, everyone, element } kind = callback;
+    enum TargetKind : std::uint32_t { callback, everyone, element } kind = callback;
     std::uint32_t array = 0, entry = 0;  // for callbacks, `entry` is the callback's number
     std::uint64_t index = 0;
 };

@@ -81,7 +81,7 @@ void Transport::send(int rank, const Header& header, const char* values) {
 void Transport::flush() {
     for (std::size_t i = open_to_.size(); i-- > 0;) {
         const Peer& to = get_peer(open_to_[i]);
-        if (to.full.empty() && has_window(to)) close_message(open_to_[i]);
+        if (to.full.empty() && has_window_space(to)) close_message(open_to_[i]);
     }
 }
 
@@ -96,7 +96,7 @@ void Transport::close_message(int rank) {
 
 void Transport::send_full_messages(int rank) {
     Peer& to = get_peer(rank);
-    while (!to.full.empty() && has_window(to)) {
+    while (!to.full.empty() && has_window_space(to)) {
         std::vector<char> message = std::move(to.full.front());
         to.full.pop_front();
         --full_messages_;
@@ -105,7 +105,7 @@ void Transport::send_full_messages(int rank) {
     }
 }
 
-Transport::Envelope Transport::make_envelope(int rank, Form form) {
+Transport::Envelope Transport::make_envelope(int rank, MessageForm form) {
     const stamp stamp = count_sent(&quiescence_);
     Peer& to = get_peer(rank);
     if (!is_full(false)) to.reported = to.released;
@@ -130,7 +130,7 @@ void Transport::send_message(int rank, std::vector<char>&& message) {
     }
 }
 
-void Transport::start_send(Send&& send, int rank, int tag) {
+void Transport::start_send(PendingSend&& send, int rank, int tag) {
     sends_.push_back(std::move(send));
     MPI_Request request = MPI_REQUEST_NULL;
     const std::vector<char>& bytes = sends_.back().bytes;
@@ -148,7 +148,7 @@ void Transport::reclaim_sends() {
     if (count <= 0) return;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < send_requests_.size(); ++i) {
-        Send& send = sends_[i];
+        PendingSend& send = sends_[i];
         if (send_requests_[i] == MPI_REQUEST_NULL) {
             out_bytes_ -= send.record_bytes;
             send.bytes.clear();
@@ -255,7 +255,7 @@ void Transport::process_message(int source, const char* bytes, std::size_t size)
         count_received(&quiescence_, {envelope.phase, envelope.wave});
         return deliver_records(source, bytes + sizeof envelope, bytes + size);
     }
-    Deferred& deferred = deferred_.emplace_back();
+    DeferredMessage& deferred = deferred_.emplace_back();
     deferred.envelope = envelope;
     deferred.source = source;
     deferred.bytes.assign(bytes + sizeof envelope, bytes + size);
@@ -272,7 +272,7 @@ void Transport::deliver_records(int source, const char* at, const char* end) {
 }
 
 /// Delivers a deferred message. Returns false unless the message was complete and next in order.
-bool Transport::try_deliver(Deferred& deferred) {
+bool Transport::try_deliver(DeferredMessage& deferred) {
     std::uint32_t& received = get_peer(deferred.source).received;
     if (deferred.envelope.sequence != received || !is_current(deferred.envelope)) return false;
     if (deferred.envelope.form == long_record) {
@@ -303,7 +303,7 @@ void Transport::process_deferred() {
     }
 }
 
-void Transport::send_sums(Form form, const Sums& sums, int to) {
+void Transport::send_sums(MessageForm form, const Sums& sums, int to) {
     Envelope envelope;
     envelope.form = form;
     std::vector<char> bytes(sizeof envelope + sizeof sums);
@@ -352,7 +352,7 @@ Stall Transport::find_stall() const {
     Stall stall{"messages are not received by", {}, 1};
     for (int other = 0; other < ranks_; ++other) {
         const Peer& to = peers_[static_cast<std::size_t>(other)];
-        if (!to.full.empty() || (!to.open.empty() && !has_window(to))) stall.ranks.push_back(other);
+        if (!to.full.empty() || (!to.open.empty() && !has_window_space(to))) stall.ranks.push_back(other);
     }
     if (!stall.ranks.empty()) return stall;
     stall.reason = "the end of the phase is not confirmed by";

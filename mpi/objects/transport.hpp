@@ -79,7 +79,9 @@ class Transport {
     /// Releases a consumed record from this rank.
     void release(int from, const Header& header);
     /// Whether messages for other ranks exceed the limit for methods, or for the main program.
-    [[nodiscard]] bool is_full(bool for_main) const { return out_bytes_ > (for_main ? limit_ / 2 : limit_); }
+    [[nodiscard]] bool is_full(bool for_main_program) const {
+        return out_bytes_ > (for_main_program ? limit_ / 2 : limit_);
+    }
     /// Peak memory in bytes of messages from and for other ranks.
     [[nodiscard]] std::int64_t peak_bytes() const { return peak_bytes_; }
 
@@ -92,7 +94,7 @@ class Transport {
     [[nodiscard]] Stall find_stall() const;
 
    private:
-    enum Form : std::uint32_t { records, long_record, wave_up, wave_down };
+    enum MessageForm : std::uint32_t { records, long_record, wave_up, wave_down };
     struct Envelope {
         std::uint32_t phase = 0, wave = 0, sequence = 0, form = records;
         std::uint32_t bytes = 0;       // size of a long record, which follows in a separate message
@@ -100,7 +102,7 @@ class Transport {
         std::uint64_t released = 0;    // total bytes of the receiver's records that the sender has released
     };
     /// A message that is out of order, of the next phase, or long.
-    struct Deferred {
+    struct DeferredMessage {
         Envelope envelope;
         int source = 0;
         std::vector<char> bytes;
@@ -116,7 +118,7 @@ class Transport {
         std::uint64_t released = 0, reported = 0;            // totals of records received from the peer
         bool has_child_reported = false;
     };
-    struct Send {
+    struct PendingSend {
         std::vector<char> bytes;
         std::int64_t record_bytes = 0;
     };
@@ -124,7 +126,7 @@ class Transport {
     using Sums = std::array<std::int64_t, 3>;
 
     [[nodiscard]] Peer& get_peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
-    [[nodiscard]] bool has_window(const Peer& to) const {
+    [[nodiscard]] bool has_window_space(const Peer& to) const {
         return to.sent_bytes - to.released_by_peer <= window_;
     }
     void post_receive(std::size_t slot);
@@ -133,21 +135,21 @@ class Transport {
     void send_message(int rank, std::vector<char>&& message);
     void report_released(int rank);
     void report_due_releases();
-    Envelope make_envelope(int rank, Form form);
-    void start_send(Send&& send, int rank, int tag);
+    Envelope make_envelope(int rank, MessageForm form);
+    void start_send(PendingSend&& send, int rank, int tag);
     void reclaim_sends();
     void update_peak() { peak_bytes_ = std::max(peak_bytes_, out_bytes_ + in_bytes_); }
     void process_slots(int count);
     void process_message(int source, const char* bytes, std::size_t size);
     void deliver_records(int source, const char* at, const char* end);
     void process_deferred();
-    bool try_deliver(Deferred& deferred);
+    bool try_deliver(DeferredMessage& deferred);
     [[nodiscard]] bool is_current(const Envelope& envelope) const {
         return is_open_ && !is_of_next_phase(&quiescence_, {envelope.phase, envelope.wave}) &&
                static_cast<std::int32_t>(envelope.registered - registered_) <= 0;
     }
     [[nodiscard]] bool has_unsent() const { return full_messages_ > 0 || !open_to_.empty(); }
-    void send_sums(Form form, const Sums& sums, int to);
+    void send_sums(MessageForm form, const Sums& sums, int to);
     void send_sums_up();
     void finish_wave(const Sums& sums);
 
@@ -165,7 +167,7 @@ class Transport {
     std::vector<int> report_due_;  // ranks to which released bytes must be reported
     int full_messages_ = 0;
     std::vector<std::vector<char>> free_buffers_;
-    std::vector<Send> sends_;
+    std::vector<PendingSend> sends_;
     std::vector<MPI_Request> send_requests_;
     std::vector<int> complete_sends_;
 
@@ -173,7 +175,7 @@ class Transport {
     std::vector<MPI_Request> receive_requests_;
     std::vector<int> complete_slots_;
     std::vector<MPI_Status> statuses_;
-    std::list<Deferred> deferred_;
+    std::list<DeferredMessage> deferred_;
     int empty_polls_ = 0;
 
     quiescence quiescence_{};

@@ -19,9 +19,9 @@ static void* reserve_memory(void** memory, size_t* size, size_t bytes) {
     return *memory;
 }
 
-static struct exchange make_exchange(struct probe* probe, const struct measurement* measure, int size,
+static struct exchange make_exchange(struct probe* probe, const struct measurement* measurement, int size,
                                      int peer) {
-    const int bytes = measure->sizes[size], window = measure->window > 0 ? measure->window : 1;
+    const int bytes = measurement->sizes[size], window = measurement->window > 0 ? measurement->window : 1;
     struct exchange_buffers* buffers = &probe->buffers;
     struct exchange exchange = {.peer = peer, .bytes = bytes, .window = window};
     exchange.out = reserve_memory(&buffers->out, &buffers->out_size, (size_t)bytes + 1);
@@ -33,9 +33,10 @@ static struct exchange make_exchange(struct probe* probe, const struct measureme
 }
 
 /// Sends the peer the number of exchanges that follow. Waits for its reply, so that the first exchange is not delayed.
-static void announce_exchanges(const struct exchange* exchange, int more) {
-    MPI_Send(&more, 1, MPI_INT, exchange->peer, tag_go, MPI_COMM_WORLD);
-    if (more > 0) MPI_Recv(NULL, 0, MPI_BYTE, exchange->peer, tag_go, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+static void announce_exchanges(const struct exchange* exchange, int exchange_count) {
+    MPI_Send(&exchange_count, 1, MPI_INT, exchange->peer, tag_go, MPI_COMM_WORLD);
+    if (exchange_count > 0)
+        MPI_Recv(NULL, 0, MPI_BYTE, exchange->peer, tag_go, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 static void take_samples(struct probe* probe, const struct exchange_kind* kind,
@@ -43,17 +44,17 @@ static void take_samples(struct probe* probe, const struct exchange_kind* kind,
     struct results* results = &probe->results;
     const int first = results->samples.count;
     int is_first = 1;  // the first exchange sets up the connection, and is not recorded
-    for (int more = get_first_sample_count(&probe->sampling); more > 0; is_first = 0) {
-        announce_exchanges(exchange, more + is_first);
-        for (int i = -is_first; i < more; ++i) {
+    for (int exchange_count = get_first_sample_count(&probe->sampling); exchange_count > 0; is_first = 0) {
+        announce_exchanges(exchange, exchange_count + is_first);
+        for (int i = -is_first; i < exchange_count; ++i) {
             const double seconds = kind->measure(exchange);
             if (i >= 0 && seconds > 0)
                 add_result(results, seconds);  // a non-positive time means that the clock has jumped
         }
         const int count = count_last_samples(results), left = probe->sampling.max_count - count;
-        more =
+        exchange_count =
             count == 0 || has_enough_samples(&probe->sampling, &results->samples, first) ? 0 : 1 + count / 2;
-        if (more > left) more = left;
+        if (exchange_count > left) exchange_count = left;
     }
     announce_exchanges(exchange, 0);
 }
@@ -73,35 +74,37 @@ static void begin_pair(struct probe* probe, int first, int second, int bytes) {
         (struct exchange_record){.order = probe->commands, .first = first, .second = second, .bytes = bytes});
 }
 
-void run_pair(struct probe* probe, const struct measurement* measure, int first, int second) {
+void run_pair(struct probe* probe, const struct measurement* measurement, int first, int second) {
     const int is_measuring = probe->rank == first;
-    for (int size = 0; size < measure->size_count; ++size) {
-        const struct exchange exchange = make_exchange(probe, measure, size, is_measuring ? second : first);
+    for (int size = 0; size < measurement->size_count; ++size) {
+        const struct exchange exchange =
+            make_exchange(probe, measurement, size, is_measuring ? second : first);
         if (is_measuring) {
             begin_pair(probe, first, second, exchange.bytes);
-            take_samples(probe, measure->kind, &exchange);
+            take_samples(probe, measurement->kind, &exchange);
         } else {
-            answer_exchanges(measure->kind, &exchange);
+            answer_exchanges(measurement->kind, &exchange);
         }
     }
 }
 
-void run_pair_simultaneously(struct probe* probe, const struct measurement* measure, int first, int second,
-                             int repeats, MPI_Comm comm) {
+void run_pair_simultaneously(struct probe* probe, const struct measurement* measurement, int first,
+                             int second, int repeats, MPI_Comm comm) {
     const int is_measuring = probe->rank == first;
     struct common_start start = make_common_start(comm);
     start.clock = probe->clock;
-    for (int size = 0; size < measure->size_count; ++size) {
-        const struct exchange exchange = make_exchange(probe, measure, size, is_measuring ? second : first);
+    for (int size = 0; size < measurement->size_count; ++size) {
+        const struct exchange exchange =
+            make_exchange(probe, measurement, size, is_measuring ? second : first);
         if (is_measuring) begin_pair(probe, first, second, exchange.bytes);
         for (int i = -1; i < repeats;) {
             int is_late = 0;
             double seconds = 0;
             const double began = wait_for_start(&start, &is_late);
             if (is_measuring)
-                seconds = measure->kind->measure(&exchange);
+                seconds = measurement->kind->measure(&exchange);
             else
-                measure->kind->answer(&exchange);
+                measurement->kind->answer(&exchange);
             if (measure_from_start(&start, began, is_late) < 0) continue;
             if (is_measuring && i >= 0 && seconds > 0) add_result(&probe->results, seconds);
             ++i;
@@ -109,17 +112,17 @@ void run_pair_simultaneously(struct probe* probe, const struct measurement* meas
     }
 }
 
-void run_pair_at(struct probe* probe, const struct measurement* measure, int first, int second, double common,
-                 double tolerance) {
+void run_pair_at(struct probe* probe, const struct measurement* measurement, int first, int second,
+                 double common, double tolerance) {
     const int is_measuring = probe->rank == first;
-    const struct exchange exchange = make_exchange(probe, measure, 0, is_measuring ? second : first);
+    const struct exchange exchange = make_exchange(probe, measurement, 0, is_measuring ? second : first);
     const struct common_start start = {.clock = probe->clock};
     wait_until_common_time(&start, common);
     if (!is_measuring) {
-        measure->kind->answer(&exchange);
+        measurement->kind->answer(&exchange);
         return;
     }
-    const double seconds = measure->kind->measure(&exchange);
+    const double seconds = measurement->kind->measure(&exchange);
     const double began = to_common_time(&probe->clock, MPI_Wtime()) -
                          seconds;  // start of the exchange, when the peer was also ready
     begin_pair(probe, first, second, exchange.bytes);

@@ -25,15 +25,15 @@ static double parse_double(char** words) {
 }
 
 /// Parses KIND SIZES WINDOW.
-static int parse_measurement(char** words, struct measurement* measure) {
+static int parse_measurement(char** words, struct measurement* measurement) {
     const char* kind = strsep(words, " ");
     char* sizes = strsep(words, " ");
-    measure->window = parse_integer(words);
-    measure->kind = kind == NULL ? NULL : find_exchange_kind(kind);
-    measure->size_count = 0;
-    while (sizes != NULL && measure->size_count < max_sizes)
-        measure->sizes[measure->size_count++] = (int)strtol(strsep(&sizes, ","), NULL, base);
-    return measure->kind != NULL;
+    measurement->window = parse_integer(words);
+    measurement->kind = kind == NULL ? NULL : find_exchange_kind(kind);
+    measurement->size_count = 0;
+    while (sizes != NULL && measurement->size_count < max_sizes)
+        measurement->sizes[measurement->size_count++] = (int)strtol(strsep(&sizes, ","), NULL, base);
+    return measurement->kind != NULL;
 }
 
 /// Parses the next pair of a list A-B ... Returns 0 at the end of the list.
@@ -76,7 +76,8 @@ static int find_partner(int own_index, int round, int count) {
     return others < count ? others : -1;
 }
 
-static void run_circle_rounds(struct probe* probe, const struct measurement* measure, int first, int count) {
+static void run_circle_rounds(struct probe* probe, const struct measurement* measurement, int first,
+                              int count) {
     for (int round = first; round < first + count; ++round) {
         const int partner =
             probe->member_count < 2 ? -1 : find_partner(probe->own_index, round, probe->member_count);
@@ -84,21 +85,21 @@ static void run_circle_rounds(struct probe* probe, const struct measurement* mea
         // Each member measures with about half of its partners, and answers the others.
         const int is_measuring = ((probe->own_index + partner) % 2 == 0) == (probe->own_index < partner);
         const int other = probe->members[partner];
-        run_pair(probe, measure, is_measuring ? probe->rank : other, is_measuring ? other : probe->rank);
+        run_pair(probe, measurement, is_measuring ? probe->rank : other, is_measuring ? other : probe->rank);
     }
 }
 
-static void run_pairs(struct probe* probe, const struct measurement* measure, char* words) {
+static void run_pairs(struct probe* probe, const struct measurement* measurement, char* words) {
     for (int first, second; parse_pair(&words, &first, &second);)
-        if (probe->rank == first || probe->rank == second) run_pair(probe, measure, first, second);
+        if (probe->rank == first || probe->rank == second) run_pair(probe, measurement, first, second);
 }
 
-static void run_pairs_one_by_one(struct probe* probe, const struct measurement* measure, char* words) {
+static void run_pairs_one_by_one(struct probe* probe, const struct measurement* measurement, char* words) {
     int previous = -1;  // measuring rank of the previous pair
     for (int first, second; parse_pair(&words, &first, &second); previous = first) {
         if (probe->rank == first && previous >= 0 && previous != first)
             MPI_Recv(NULL, 0, MPI_BYTE, previous, tag_start, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (probe->rank == first || probe->rank == second) run_pair(probe, measure, first, second);
+        if (probe->rank == first || probe->rank == second) run_pair(probe, measurement, first, second);
         char* copy = words == NULL ? NULL : strndup(words, strcspn(words, " "));
         char* rest = copy;
         int next = -1, unused = -1;
@@ -109,7 +110,7 @@ static void run_pairs_one_by_one(struct probe* probe, const struct measurement* 
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void run_pairs_simultaneously(struct probe* probe, const struct measurement* measure, int repeats,
+static void run_pairs_simultaneously(struct probe* probe, const struct measurement* measurement, int repeats,
                                      char* words) {
     int *active = malloc((size_t)probe->ranks * sizeof *active), count = 0, first = -1, second = -1;
     for (int a, b; parse_pair(&words, &a, &b) && count + 2 <= probe->ranks;) {
@@ -126,7 +127,7 @@ static void run_pairs_simultaneously(struct probe* probe, const struct measureme
     MPI_Group_incl(all, count, active, &group);
     MPI_Comm_create(MPI_COMM_WORLD, group, &comm);
     if (comm != MPI_COMM_NULL) {
-        run_pair_simultaneously(probe, measure, first, second, repeats, comm);
+        run_pair_simultaneously(probe, measurement, first, second, repeats, comm);
         MPI_Comm_free(&comm);
     }
     MPI_Group_free(&group);
@@ -135,7 +136,7 @@ static void run_pairs_simultaneously(struct probe* probe, const struct measureme
 }
 
 /// Starts rounds by the clock, so that waiting ranks send no messages.
-static void run_timetable(struct probe* probe, const struct measurement* measure, double period,
+static void run_timetable(struct probe* probe, const struct measurement* measurement, double period,
                           char* words) {
     struct common_start start = make_common_start(MPI_COMM_WORLD);
     start.clock = probe->clock;
@@ -146,14 +147,14 @@ static void run_timetable(struct probe* probe, const struct measurement* measure
         while (*round == ' ') ++round;
         for (int first, second; parse_pair(&round, &first, &second);)
             if (probe->rank == first || probe->rank == second)
-                run_pair_at(probe, measure, first, second, began + number * period, max_delay * period);
+                run_pair_at(probe, measurement, first, second, began + number * period, max_delay * period);
     }
 }
 
 int execute_command(struct probe* probe, char* line) {
     char* words = line;
     const char* command = strsep(&words, " ");
-    struct measurement measure;
+    struct measurement measurement;
     int known = 1, measures = 1;
     if (strcmp(command, "sampling") == 0) {
         probe->sampling.min_count = parse_integer(&words);
@@ -170,21 +171,21 @@ int execute_command(struct probe* probe, char* line) {
         measures = 0;
     } else if (strcmp(command, "noise") == 0) {
         measure_noise(probe, parse_integer(&words));
-    } else if (!parse_measurement(&words, &measure)) {
+    } else if (!parse_measurement(&words, &measurement)) {
         known = 0;
     } else if (strcmp(command, "circle") == 0) {
         const int first = parse_integer(&words);
-        run_circle_rounds(probe, &measure, first, parse_integer(&words));
+        run_circle_rounds(probe, &measurement, first, parse_integer(&words));
     } else if (strcmp(command, "pairs") == 0) {
-        run_pairs(probe, &measure, words);
+        run_pairs(probe, &measurement, words);
     } else if (strcmp(command, "alone") == 0) {
-        run_pairs_one_by_one(probe, &measure, words);
+        run_pairs_one_by_one(probe, &measurement, words);
     } else if (strcmp(command, "together") == 0) {
         const int repeats = parse_integer(&words);
-        run_pairs_simultaneously(probe, &measure, repeats, words);
+        run_pairs_simultaneously(probe, &measurement, repeats, words);
     } else if (strcmp(command, "timetable") == 0) {
         const double period = parse_double(&words);
-        run_timetable(probe, &measure, period, words);
+        run_timetable(probe, &measurement, period, words);
     } else {
         known = 0;
     }

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char* get_host_name_at(const void* hosts, int at, size_t size) {
-    return *(const char* const*)((const char*)hosts + (size_t)at * size);
+static const char* get_host_name_at(const void* hosts, int index, size_t size) {
+    return *(const char* const*)((const char*)hosts + (size_t)index * size);
 }
 
 static int lower_bound(const void* hosts, int count, size_t size, const char* name) {

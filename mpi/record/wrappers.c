@@ -81,10 +81,10 @@ PCONTROL(PMPI_Pcontrol)
     SHIM_EXPORT int mpi_function(MPI_Request* request) { \
         NEXT(mpi_function, int (*)(MPI_Request*));       \
         ENTER_CALL(enter);                               \
-        const MPI_Request given = *request;              \
+        const MPI_Request original_request = *request;   \
         const int status = next(request);                \
         if (lock_if_recorded(&scope, status)) {          \
-            record(given);                               \
+            record(original_request);                    \
             unlock_recording();                          \
         }                                                \
         return status;                                   \

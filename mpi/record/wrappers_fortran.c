@@ -38,16 +38,16 @@
         if (scope.outermost) enter_phase(*level); \
         next(level);                              \
     }
-#define REQUEST_CALL(mpi_function, record)                     \
-    SHIM_EXPORT void mpi_function(INT request, INT error) {    \
-        NEXT(mpi_function, void (*)(INT, INT));                \
-        ENTER_CALL(enter_call());                              \
-        const MPI_Request given = MPI_Request_f2c(*request);   \
-        next(request, error);                                  \
-        if (lock_if_recorded(&scope, fortran_status(error))) { \
-            record(given);                                     \
-            unlock_recording();                                \
-        }                                                      \
+#define REQUEST_CALL(mpi_function, record)                              \
+    SHIM_EXPORT void mpi_function(INT request, INT error) {             \
+        NEXT(mpi_function, void (*)(INT, INT));                         \
+        ENTER_CALL(enter_call());                                       \
+        const MPI_Request original_request = MPI_Request_f2c(*request); \
+        next(request, error);                                           \
+        if (lock_if_recorded(&scope, fortran_status(error))) {          \
+            record(original_request);                                   \
+            unlock_recording();                                         \
+        }                                                               \
     }
 #define STARTALL(mpi_function)                                                                   \
     SHIM_EXPORT void mpi_function(INT count, INT requests, INT error) {                          \

@@ -39,7 +39,7 @@ struct reorder_stats {
 };
 /// Computes new_rank[p] for each process p.
 enum order_outcome compute_new_ranks(const struct gathered_lists* job, const char* options, int* new_rank,
-                                     struct reorder_stats* one, char* error, size_t error_size);
+                                     struct reorder_stats* stats, char* error, size_t error_size);
 /// Formats the gain as one line without newline.
 void format_gain(const struct reorder_stats* gain, char* line, size_t size);
 

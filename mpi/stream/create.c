@@ -143,8 +143,8 @@ static int set_up_stream(struct stream* stream, topoloom_stream_options* options
 }
 
 int topoloom_stream_create(MPI_Comm comm, int item_bytes, topoloom_stream_handler* handler, void* context,
-                           const topoloom_stream_options* given, topoloom_stream* stream) {
-    topoloom_stream_options options = given != NULL ? *given : (topoloom_stream_options){0};
+                           const topoloom_stream_options* user_options, topoloom_stream* stream) {
+    topoloom_stream_options options = user_options != NULL ? *user_options : (topoloom_stream_options){0};
     struct stream* created = calloc(1, sizeof *created);
     if (created == NULL) return raise_error(comm, MPI_ERR_NO_MEM, "stream_create", "not enough memory");
     created->fast.item_bytes = item_bytes;

@@ -14,7 +14,7 @@ static int free_process_state(MPI_Comm comm, int key, void* value, void* extra) 
     return MPI_SUCCESS;
 }
 
-static int get_keyval(int* found) {
+static int get_keyval(int* process_keyval) {
     static _Atomic int key = MPI_KEYVAL_INVALID;
     int status = MPI_SUCCESS;
     if (atomic_load(&key) == MPI_KEYVAL_INVALID) {
@@ -23,7 +23,7 @@ static int get_keyval(int* found) {
         if (status == MPI_SUCCESS && !atomic_compare_exchange_strong(&key, &none, created))
             status = PMPI_Comm_free_keyval(&created);
     }
-    *found = atomic_load(&key);
+    *process_keyval = atomic_load(&key);
     return status;
 }
 
