@@ -39,15 +39,15 @@ static bool grow_request_arrays(struct topoloom_exchange_state* exchange) {
 }
 
 /// Returns the transfer of an event.
-static struct transfer* get_transfer(struct topoloom_exchange_state* exchange, struct event event) {
+static struct transfer* get_transfer(struct topoloom_exchange_state* exchange, struct request_event event) {
     const bool is_from =
         event.kind == sizes_received || event.kind == reply_sent || event.kind == part_received;
     return &(is_from ? exchange->from : exchange->to)[event.transfer];
 }
 
 /// Posts a send or a receive.
-static void post_request(struct topoloom_exchange_state* exchange, struct event event, void* data, int count,
-                         MPI_Datatype type) {
+static void post_request(struct topoloom_exchange_state* exchange, struct request_event event, void* data,
+                         int count, MPI_Datatype type) {
     if (exchange->request_count == exchange->request_capacity && !grow_request_arrays(exchange)) {
         record_first_error(exchange, MPI_ERR_NO_MEM);
         return;
@@ -72,7 +72,7 @@ static void post_parts(struct topoloom_exchange_state* exchange, enum event_kind
     do {
         const long long left = bytes - at;
         const int length = left < part_bytes ? (int)left : part_bytes;
-        const struct event event = {kind, number, at == 0};
+        const struct request_event event = {kind, number, at == 0};
         post_request(exchange, event, data == NULL ? NULL : data + at, length, MPI_BYTE);
         ++get_transfer(exchange, event)->open_parts;
         at += length;
@@ -144,7 +144,8 @@ static void reply_to_sources(struct topoloom_exchange_state* exchange) {
         struct transfer* transfer = &exchange->from[i];
         transfer->accepted_bytes = exchange->is_accepted ? get_accepted_task_bytes(exchange) : 0;
         if (exchange->is_accepted) post_parts(exchange, part_received, i, transfer->data, transfer->bytes);
-        post_request(exchange, (struct event){reply_sent, i, false}, &transfer->accepted_bytes, 1, MPI_INT);
+        post_request(exchange, (struct request_event){reply_sent, i, false}, &transfer->accepted_bytes, 1,
+                     MPI_INT);
     }
 }
 
@@ -175,21 +176,21 @@ void start_transfers(struct topoloom_exchange_state* exchange) {
     const topoloom_plan* plan = &exchange->plan->shares;
     const bool is_sized = exchange->task_bytes == 0;
     for (int i = 0; is_sized && i < plan->from_count; ++i)
-        post_request(exchange, (struct event){sizes_received, i, false}, exchange->from[i].sizes,
+        post_request(exchange, (struct request_event){sizes_received, i, false}, exchange->from[i].sizes,
                      (int)exchange->from[i].tasks, MPI_LONG_LONG);
     for (int i = 0; i < plan->to_count; ++i) {
         struct transfer* transfer = &exchange->to[i];
         // An empty list of sizes signals that no tasks are sent.
         if (is_sized)
-            post_request(exchange, (struct event){sizes_sent, i, false}, transfer->sizes,
+            post_request(exchange, (struct request_event){sizes_sent, i, false}, transfer->sizes,
                          exchange->fault == NULL ? (int)transfer->tasks : 0, MPI_LONG_LONG);
-        post_request(exchange, (struct event){reply_received, i, false}, &transfer->accepted_bytes, 1,
+        post_request(exchange, (struct request_event){reply_received, i, false}, &transfer->accepted_bytes, 1,
                      MPI_INT);
     }
     reply_to_sources(exchange);
 }
 
-static void process_event(struct topoloom_exchange_state* exchange, struct event event,
+static void process_event(struct topoloom_exchange_state* exchange, struct request_event event,
                           const MPI_Status* status) {
     int count = 0;
     struct transfer* transfer = get_transfer(exchange, event);
@@ -237,7 +238,7 @@ static void remove_complete_requests(struct topoloom_exchange_state* exchange) {
 static void cancel_transfers(struct topoloom_exchange_state* exchange) {
     exchange->is_cancelled = true;
     for (int i = 0; i < exchange->request_count; ++i) {
-        const struct event event = exchange->events[i];
+        const struct request_event event = exchange->events[i];
         struct transfer* transfer = get_transfer(exchange, event);
         if (exchange->requests[i] == MPI_REQUEST_NULL) continue;
         transfer->has_stalled = true;

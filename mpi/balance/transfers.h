@@ -20,7 +20,7 @@ struct transfer {
 enum event_kind { sizes_sent, sizes_received, reply_sent, reply_received, part_sent, part_received };
 
 /// Identifies the purpose of a request.
-struct event {
+struct request_event {
     enum event_kind kind;
     int transfer;
     bool is_first;  // whether this is the first part of its transfer
@@ -43,7 +43,7 @@ struct topoloom_exchange_state {
     const char* fault;  // reason why this rank neither sends nor receives; NULL: none
     int status;
     MPI_Request* requests;
-    struct event* events;
+    struct request_event* events;
     int* indices;
     MPI_Status* statuses;
     int request_count, request_capacity;

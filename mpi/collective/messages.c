@@ -19,7 +19,7 @@ static int create_long_type(const struct type_desc* type, int64_t count, MPI_Dat
     return status == MPI_SUCCESS ? PMPI_Type_commit(long_type) : status;
 }
 
-int post_message(const struct message* message, enum direction direction, bool persistent,
+int post_message(const struct message* message, enum message_direction direction, bool persistent,
                  MPI_Request* request) {
     MPI_Datatype type = message->type->type;
     int count = (int)message->count;

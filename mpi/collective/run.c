@@ -26,7 +26,7 @@ static int reduce_elements(const struct run* run, const char* from, char* to, in
     return MPI_SUCCESS;
 }
 
-static int execute_work(const struct run* run, topoloom_slice slice) {
+static int execute_local_work(const struct run* run, topoloom_slice slice) {
     const double begin = run->trace != NULL ? PMPI_Wtime() : 0;
     for (uint32_t i = slice.begin; i < slice.end; ++i) {
         const topoloom_work* work = &run->plan->program.works[i];
@@ -42,7 +42,7 @@ static int execute_work(const struct run* run, topoloom_slice slice) {
 
 // ---- messages ----------------------------------------------------------------------------------------------------
 
-static int post_planned_message(const struct run* run, uint32_t index, enum direction direction,
+static int post_planned_message(const struct run* run, uint32_t index, enum message_direction direction,
                                 bool persistent, MPI_Request* request) {
     const topoloom_message* planned = &run->plan->program.messages[index];
     const int peer = (int)planned->peer;
@@ -64,7 +64,7 @@ static int start_messages(struct run* run, const topoloom_round* round) {
     for (uint32_t m = round->receives.begin; m < round->sends.end; ++m) {
         MPI_Request* request = &run->requests[run->in_flight++];
         *request = MPI_REQUEST_NULL;
-        const enum direction direction = m < round->sends.begin ? receiving : sending;
+        const enum message_direction direction = m < round->sends.begin ? receiving : sending;
         record_first_error(&first, post_planned_message(run, m, direction, false, request));
     }
     return first;
@@ -96,7 +96,7 @@ static int create_missing_requests(const struct run* run) {
     for (size_t r = 0; r < program->round_count; ++r) {
         const topoloom_round* round = &program->rounds[r];
         for (uint32_t m = round->receives.begin; m < round->sends.end; ++m) {
-            const enum direction direction = m < round->sends.begin ? receiving : sending;
+            const enum message_direction direction = m < round->sends.begin ? receiving : sending;
             if (run->persistent[m] != MPI_REQUEST_NULL) continue;
             if (direction == sending && is_sent_eagerly(run, &program->messages[m])) continue;
             const int status = post_planned_message(run, m, direction, true, &run->persistent[m]);
@@ -119,12 +119,12 @@ int create_persistent_requests(struct run* run) {
 // ---- rounds ------------------------------------------------------------------------------------------------------
 
 static int start_round(struct run* run, const topoloom_round* round) {
-    int first = execute_work(run, round->before);
+    int first = execute_local_work(run, round->before);
     if (run->trace != NULL) begin_traced_messages(run->trace);
     record_first_error(
         &first, run->persistent != NULL ? start_persistent_requests(run, round) : start_messages(run, round));
     run->is_round_started = true;
-    record_first_error(&first, execute_work(run, round->meanwhile));
+    record_first_error(&first, execute_local_work(run, round->meanwhile));
     return first;
 }
 
@@ -189,7 +189,7 @@ int advance_run(struct run* run, enum advance_mode mode, bool* done) {
         if (!continue_after_error(run, complete_round(run, mode, &complete))) return run->error;
         if (!complete && mode == waiting) continue;  // after an error, other requests are still in flight
         if (!complete) return MPI_SUCCESS;
-        if (!continue_after_error(run, execute_work(run, round->after))) return run->error;
+        if (!continue_after_error(run, execute_local_work(run, round->after))) return run->error;
         run->is_round_started = false;
         ++run->round;
     }

@@ -14,7 +14,7 @@
 #include "settings.h"
 
 /// The MPI collective in flight.
-enum step {
+enum setup_step {
     duplicate_communicator,
     broadcast_length,
     agree_on_memory,
@@ -28,7 +28,7 @@ enum step {
 enum { field_location, field_host, field_has_thread, field_count };
 
 struct setup {
-    enum step step;
+    enum setup_step step;
     MPI_Request request;
     int64_t length;  // length of the settings text in bytes
     char* text;

@@ -8,7 +8,7 @@
 #include "exchange.h"
 
 static int compare_arrivals(const void* left, const void* right) {
-    const struct arrival *a = left, *b = right;
+    const struct arrived_part *a = left, *b = right;
     if (a->source != b->source) return a->source < b->source ? -1 : 1;
     return a->order < b->order ? -1 : a->order > b->order;
 }
@@ -50,7 +50,7 @@ static int list_messages(const struct exchange* exchange, const struct type_desc
     int status = MPI_SUCCESS, message = 0;
     int64_t bytes = 0;
     for (size_t i = 0; i < exchange->arrival_count; ++i) {
-        const struct arrival* part = &exchange->arrivals[i];
+        const struct arrived_part* part = &exchange->arrivals[i];
         bytes += part->bytes;
         if (part->bytes == part_bytes) continue;
         const int64_t count = elements->size > 0 ? bytes / elements->size : 0;
@@ -73,7 +73,7 @@ static int receive_parts(struct exchange* exchange, char* bytes) {
     char* at = bytes;
     for (size_t i = 0; i < exchange->arrival_count && status == MPI_SUCCESS;
          at += exchange->arrivals[i++].bytes) {
-        struct arrival* part = &exchange->arrivals[i];
+        struct arrived_part* part = &exchange->arrivals[i];
         if (part->data == NULL)
             status = PMPI_Irecv(at, part->bytes, MPI_BYTE, part->source, exchange->direct_tag,
                                 exchange->state->duplicate, &part->request);
@@ -83,7 +83,7 @@ static int receive_parts(struct exchange* exchange, char* bytes) {
     at = bytes;
     for (size_t i = 0; i < exchange->arrival_count && status == MPI_SUCCESS;
          at += exchange->arrivals[i++].bytes) {
-        struct arrival* part = &exchange->arrivals[i];
+        struct arrived_part* part = &exchange->arrivals[i];
         status = wait_for_request(exchange, &part->request);
         if (part->data != NULL && part->bytes > 0) memcpy(at, part->data, (size_t)part->bytes);
     }

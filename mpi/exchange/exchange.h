@@ -14,13 +14,13 @@
 enum { part_bytes = 1 << 22 };
 
 /// A part of a message to send.
-struct outgoing {
+struct outgoing_part {
     int destination, bytes;
     const char* data;
 };
 
 /// A part that has been received or announced.
-struct arrival {
+struct arrived_part {
     int source, bytes;
     size_t order;      // index in the order of arrival; parts from one source arrive in the order of sending
     const char* data;  // NULL: sent directly, and not received yet
@@ -31,15 +31,15 @@ struct exchange {
     MPI_Comm comm;  // the program's
     const struct comm_state* state;
     int direct_tag, bundle_tag;
-    struct outgoing* outgoing;
+    struct outgoing_part* outgoing;
     size_t outgoing_count;
     MPI_Request* sends;
     int send_count;
     int announced_above;  // longer parts (in bytes) are sent after all arrivals are known
-    struct arrival* arrivals;
+    struct arrived_part* arrivals;
     size_t arrival_count, arrival_capacity;
     bool is_complete;  // all parts are sent and received, even if an error occurred
-    struct memory* memory;
+    struct memory_block* memory;
 };
 
 // ---- memory.c ----------------------------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ int start_sends(struct exchange* exchange, int longer_than, bool synchronous);
 
 // ---- incoming.c --------------------------------------------------------------------------------------------------
 /// Appends an arrival. Returns NULL if memory is exhausted.
-struct arrival* add_arrival(struct exchange* exchange, int source, int bytes, const char* data);
+struct arrived_part* add_arrival(struct exchange* exchange, int source, int bytes, const char* data);
 /// Adds the parts that this rank sends to itself.
 int add_own_parts(struct exchange* exchange);
 /// Posts the receive for a probed part.

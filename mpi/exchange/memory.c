@@ -5,13 +5,13 @@
 
 #include "exchange.h"
 
-struct memory {
-    struct memory* next;
+struct memory_block {
+    struct memory_block* next;
     alignas(max_align_t) char bytes[];
 };
 
 void* allocate_exchange_memory(struct exchange* exchange, size_t bytes) {
-    struct memory* taken = malloc(sizeof *taken + bytes);
+    struct memory_block* taken = malloc(sizeof *taken + bytes);
     if (taken == NULL) return NULL;
     taken->next = exchange->memory;
     exchange->memory = taken;
@@ -20,7 +20,7 @@ void* allocate_exchange_memory(struct exchange* exchange, size_t bytes) {
 
 void free_exchange_memory(struct exchange* exchange) {
     while (exchange->memory != NULL) {
-        struct memory* next = exchange->memory->next;
+        struct memory_block* next = exchange->memory->next;
         free(exchange->memory);
         exchange->memory = next;
     }

@@ -21,7 +21,7 @@ enum { max_bundled_bytes = 1024 };
 enum { head_bytes = 4032, max_neighbors = 3 * 16 };
 
 /// Announces a part. Bundled parts follow their entry, padded to a multiple of 8 bytes.
-struct entry {
+struct bundle_entry {
     int32_t source, destination;
     int64_t bytes;
 };
@@ -102,11 +102,11 @@ static int post_heads(struct mesh* mesh) {
 
 // ---- bundles -----------------------------------------------------------------------------------------------------
 
-static int64_t get_bundled_bytes(const struct entry* entry) {
+static int64_t get_bundled_bytes(const struct bundle_entry* entry) {
     return entry->bytes > max_bundled_bytes ? 0 : (entry->bytes + 7) / 8 * 8;
 }
 
-static int append_entry(struct exchange* exchange, struct bundle* bundle, const struct entry* entry,
+static int append_entry(struct exchange* exchange, struct bundle* bundle, const struct bundle_entry* entry,
                         const char* data) {
     const int64_t length = bundle->length + (int64_t)sizeof *entry + get_bundled_bytes(entry);
     if (length > bundle->capacity) {
@@ -124,7 +124,7 @@ static int append_entry(struct exchange* exchange, struct bundle* bundle, const 
 }
 
 /// Appends an entry to the bundle for the next hop, or to the arrivals if this rank is the destination.
-static int forward_entry(struct mesh* mesh, const struct entry* entry, const char* data) {
+static int forward_entry(struct mesh* mesh, const struct bundle_entry* entry, const char* data) {
     const struct comm_state* state = mesh->exchange->state;
     if (entry->destination != state->rank) {
         const int64_t distance = (int64_t)entry->destination - state->rank;
@@ -140,9 +140,9 @@ static int bundle_outgoing_parts(struct mesh* mesh) {
     const struct exchange* exchange = mesh->exchange;
     int status = MPI_SUCCESS;
     for (size_t i = 0; i < exchange->outgoing_count && status == MPI_SUCCESS; ++i) {
-        const struct outgoing* part = &exchange->outgoing[i];
+        const struct outgoing_part* part = &exchange->outgoing[i];
         if (part->destination == exchange->state->rank) continue;
-        const struct entry entry = {exchange->state->rank, part->destination, part->bytes};
+        const struct bundle_entry entry = {exchange->state->rank, part->destination, part->bytes};
         status = forward_entry(mesh, &entry, part->data);
     }
     return status;
@@ -151,7 +151,7 @@ static int bundle_outgoing_parts(struct mesh* mesh) {
 static int forward_entries(struct mesh* mesh, const char* entries, int64_t length) {
     int status = MPI_SUCCESS;
     for (const char* end = entries + length; entries < end && status == MPI_SUCCESS;) {
-        struct entry entry;
+        struct bundle_entry entry;
         memcpy(&entry, entries, sizeof entry);
         status = forward_entry(mesh, &entry, entries + sizeof entry);
         entries += (int64_t)sizeof entry + get_bundled_bytes(&entry);
@@ -161,8 +161,8 @@ static int forward_entries(struct mesh* mesh, const char* entries, int64_t lengt
 
 // ---- stages ------------------------------------------------------------------------------------------------------
 
-static int post_tail(struct mesh* mesh, char* tail, int64_t length, int peer, enum direction direction,
-                     MPI_Request* request) {
+static int post_tail(struct mesh* mesh, char* tail, int64_t length, int peer,
+                     enum message_direction direction, MPI_Request* request) {
     struct type_desc bytes;
     describe_type(MPI_BYTE, &bytes);
     const struct message message = {.type = &bytes,

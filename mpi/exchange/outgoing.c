@@ -22,10 +22,12 @@ static int pack_messages(struct exchange* exchange, const struct send_arguments*
     return MPI_SUCCESS;
 }
 
-static struct outgoing* list_parts(struct outgoing* next, int destination, const char* data, int64_t bytes) {
+static struct outgoing_part* list_parts(struct outgoing_part* next, int destination, const char* data,
+                                        int64_t bytes) {
     for (int64_t at = 0, parts = count_parts(bytes); parts > 0; --parts, at += part_bytes) {
         const int64_t left = bytes - at;
-        *next++ = (struct outgoing){destination, (int)(left < part_bytes ? left : part_bytes), data + at};
+        *next++ =
+            (struct outgoing_part){destination, (int)(left < part_bytes ? left : part_bytes), data + at};
     }
     return next;
 }
@@ -46,7 +48,7 @@ int list_outgoing_parts(struct exchange* exchange, const struct send_arguments* 
     const char* data = send_arguments->buffer;
     if (!elements.is_contiguous) status = pack_messages(exchange, send_arguments, &elements, bytes, &data);
     if (status != MPI_SUCCESS) return status;
-    struct outgoing* next = exchange->outgoing;
+    struct outgoing_part* next = exchange->outgoing;
     int64_t before = 0;
     for (int i = 0; i < send_arguments->count; ++i) {
         const int64_t at =
@@ -61,7 +63,7 @@ int list_outgoing_parts(struct exchange* exchange, const struct send_arguments* 
 
 int start_sends(struct exchange* exchange, int longer_than, bool synchronous) {
     for (size_t i = 0; i < exchange->outgoing_count; ++i) {
-        const struct outgoing* part = &exchange->outgoing[i];
+        const struct outgoing_part* part = &exchange->outgoing[i];
         if (part->destination == exchange->state->rank || part->bytes <= longer_than) continue;
         MPI_Request* request = &exchange->sends[exchange->send_count];
         const int status = synchronous

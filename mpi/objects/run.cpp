@@ -40,7 +40,7 @@ void State::run() {
     double now = read_wall_clock(), last_poll = now;
     idle_since = now;
     const ScopedValue<bool> running(is_running, true);
-    transport->set_registered(arrays.size() + callbacks.size() + exchanges.size());
+    transport->set_registration_count(arrays.size() + callbacks.size() + exchanges.size());
     transport->begin_phase();
     process_migrations();
     transport->receive();
@@ -93,7 +93,7 @@ void State::wait_for_space() {
     const bool is_main = delivering == 0;
     if (!transport->is_full(is_main)) return;
     if (is_main) {
-        transport->set_registered(arrays.size() + callbacks.size() + exchanges.size());
+        transport->set_registration_count(arrays.size() + callbacks.size() + exchanges.size());
         transport->begin_phase();
         if (!is_running) start_measuring();
     }

@@ -136,10 +136,10 @@ void Transport::start_send(PendingSend&& send, int rank, int tag) {
     const std::vector<char>& bytes = sends_.back().bytes;
     PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, rank, tag, comm_, &request);
     send_requests_.push_back(request);
-    if (send_requests_.size() % 64 == 0) reclaim_sends();
+    if (send_requests_.size() % 64 == 0) remove_complete_sends();
 }
 
-void Transport::reclaim_sends() {
+void Transport::remove_complete_sends() {
     if (send_requests_.empty()) return;
     complete_sends_.resize(send_requests_.size());
     int count = 0;
@@ -224,9 +224,9 @@ bool Transport::wait(bool is_blocked) {
         empty_polls_ = 0;
         return true;
     }
-    if (is_blocked) reclaim_sends();
+    if (is_blocked) remove_complete_sends();
     if (++empty_polls_ % 512 != 0) return false;
-    reclaim_sends();
+    remove_complete_sends();
     sched_yield();
     return false;
 }
@@ -250,7 +250,7 @@ void Transport::process_message(int source, const char* bytes, std::size_t size)
         from.released_by_peer = envelope.released;
         send_full_messages(source);
     }
-    if (envelope.form == records && envelope.sequence == from.received && is_current(envelope)) {
+    if (envelope.form == records && envelope.sequence == from.received && can_deliver(envelope)) {
         ++from.received;
         count_received(&quiescence_, {envelope.phase, envelope.wave});
         return deliver_records(source, bytes + sizeof envelope, bytes + size);
@@ -272,9 +272,9 @@ void Transport::deliver_records(int source, const char* at, const char* end) {
 }
 
 /// Delivers a deferred message. Returns false unless the message was complete and next in order.
-bool Transport::try_deliver(DeferredMessage& deferred) {
+bool Transport::try_deliver_deferred(DeferredMessage& deferred) {
     std::uint32_t& received = get_peer(deferred.source).received;
-    if (deferred.envelope.sequence != received || !is_current(deferred.envelope)) return false;
+    if (deferred.envelope.sequence != received || !can_deliver(deferred.envelope)) return false;
     if (deferred.envelope.form == long_record) {
         if (!deferred.is_posted) {
             deferred.is_posted = true;
@@ -296,7 +296,7 @@ void Transport::process_deferred() {
     for (bool again = true; again;) {
         again = false;
         for (auto at = deferred_.begin(); at != deferred_.end();) {
-            const bool is_delivered = try_deliver(*at);
+            const bool is_delivered = try_deliver_deferred(*at);
             at = is_delivered ? deferred_.erase(at) : std::next(at);
             again |= is_delivered;
         }
@@ -317,7 +317,7 @@ void Transport::join_wave(bool is_blocked) {
     ::join_wave(&quiescence_, counts);
     sums_[0] += counts[0];
     sums_[1] += counts[1];
-    sums_[2] += is_blocked || has_unsent() ? 1 : 0;
+    sums_[2] += is_blocked || has_unsent_messages() ? 1 : 0;
     send_sums_up();
 }
 
@@ -338,7 +338,7 @@ void Transport::finish_wave(const Sums& sums) {
     if (has_ended_) {
         is_open_ = false;
         limit_ = initial_limit_;
-    } else if (sums[0] == sums[1] && has_unsent() && is_full(false)) {
+    } else if (sums[0] == sums[1] && has_unsent_messages() && is_full(false)) {
         limit_ *= 2;  // nothing is in flight, so no other rank can free memory
     }
     sums_ = {};

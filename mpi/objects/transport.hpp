@@ -69,7 +69,7 @@ class Transport {
     /// Begins a phase. Until its end, arriving records are delivered.
     void begin_phase() { is_open_ = true; }
     /// Sets the number of registered arrays and callbacks. Messages of ranks with more registrations are deferred.
-    void set_registered(std::size_t count) { registered_ = static_cast<std::uint32_t>(count); }
+    void set_registration_count(std::size_t count) { registered_ = static_cast<std::uint32_t>(count); }
     /// Delivers arrived records. Returns whether any message arrived.
     bool receive();
     /// Waits for a message, or yields the CPU. Returns whether a message arrived. `is_blocked` means that this rank
@@ -137,18 +137,18 @@ class Transport {
     void report_due_releases();
     Envelope make_envelope(int rank, MessageForm form);
     void start_send(PendingSend&& send, int rank, int tag);
-    void reclaim_sends();
+    void remove_complete_sends();
     void update_peak() { peak_bytes_ = std::max(peak_bytes_, out_bytes_ + in_bytes_); }
     void process_slots(int count);
     void process_message(int source, const char* bytes, std::size_t size);
     void deliver_records(int source, const char* at, const char* end);
     void process_deferred();
-    bool try_deliver(DeferredMessage& deferred);
-    [[nodiscard]] bool is_current(const Envelope& envelope) const {
+    bool try_deliver_deferred(DeferredMessage& deferred);
+    [[nodiscard]] bool can_deliver(const Envelope& envelope) const {
         return is_open_ && !is_of_next_phase(&quiescence_, {envelope.phase, envelope.wave}) &&
                static_cast<std::int32_t>(envelope.registered - registered_) <= 0;
     }
-    [[nodiscard]] bool has_unsent() const { return full_messages_ > 0 || !open_to_.empty(); }
+    [[nodiscard]] bool has_unsent_messages() const { return full_messages_ > 0 || !open_to_.empty(); }
     void send_sums(MessageForm form, const Sums& sums, int to);
     void send_sums_up();
     void finish_wave(const Sums& sums);

@@ -28,14 +28,14 @@ static MPI_Comm self = MPI_COMM_NULL;
 /// Number of messages in use. While it is 0, starting a request requires no search.
 static atomic_int message_count;
 
-static struct self_message** get_chain(MPI_Request request) {
+static struct self_message** get_hash_chain(MPI_Request request) {
     return &chains[(uintptr_t)request * 0x9e3779b97f4a7c15 >> (64 - chain_bits)];
 }
 
 static struct self_message* find_message(const MPI_Request* request, bool is_removed) {
     if (atomic_load_explicit(&message_count, memory_order_relaxed) == 0 || request == NULL) return NULL;
     pthread_mutex_lock(&guard);
-    struct self_message** at = get_chain(*request);
+    struct self_message** at = get_hash_chain(*request);
     while (*at != NULL && (*at)->request != *request) at = &(*at)->next;
     struct self_message* found = *at;
     if (found != NULL && is_removed) *at = found->next;
@@ -77,7 +77,7 @@ static struct self_message* create_self_message(topoloom_request ours) {
     if (message != NULL) {
         message->ours = ours;
         message->is_fatal = is_fatal(ours->call.arguments.comm);
-        struct self_message** chain = get_chain(message->request);
+        struct self_message** chain = get_hash_chain(message->request);
         message->next = *chain;
         *chain = message;
         atomic_fetch_add(&message_count, 1);

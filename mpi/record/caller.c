@@ -6,24 +6,24 @@
 
 #include "record.h"
 
-struct object {
+struct loaded_object {
     uintptr_t first, last;
     bool is_mpi;
 };
 
-struct search {
+struct address_search {
     uintptr_t address, mpi_address;
-    struct object found;
+    struct loaded_object found;
 };
 
-static bool contains_address(uintptr_t address, const struct object* object) {
+static bool contains_address(uintptr_t address, const struct loaded_object* object) {
     return address >= object->first && address < object->last;
 }
 
 static int match_object(struct dl_phdr_info* loaded, size_t size, void* data) {
     (void)size;
-    struct search* search = data;
-    struct object object = {UINTPTR_MAX, 0, false};
+    struct address_search* search = data;
+    struct loaded_object object = {UINTPTR_MAX, 0, false};
     for (int i = 0; i < loaded->dlpi_phnum; ++i) {
         const ElfW(Phdr)* segment = &loaded->dlpi_phdr[i];
         if (segment->p_type != PT_LOAD) continue;
@@ -41,10 +41,10 @@ static int match_object(struct dl_phdr_info* loaded, size_t size, void* data) {
 }
 
 bool is_called_by_mpi(const void* caller) {
-    static _Thread_local struct object last;
+    static _Thread_local struct loaded_object last;
     const uintptr_t address = (uintptr_t)caller;
     if (contains_address(address, &last)) return last.is_mpi;
-    struct search search = {address, (uintptr_t)next_symbol("PMPI_Get_version"), {0}};
+    struct address_search search = {address, (uintptr_t)next_symbol("PMPI_Get_version"), {0}};
     dl_iterate_phdr(match_object, &search);
     last = search.found;
     return last.is_mpi;

@@ -19,7 +19,7 @@ enum { max_environment = 1 << 20, entries_size = 1 << 15 };
 static const char suffix[] = ".topoloom";
 static char environment_[max_environment], entries_[entries_size];
 
-struct entry {  // of getdents64(2)
+struct folder_entry {  // of getdents64(2)
     uint64_t inode, offset;
     unsigned short length;
     unsigned char type;
@@ -34,7 +34,7 @@ static int count_entries(const char* folder, bool (*matches)(const char* name, c
     if (file < 0) return 0;
     for (long got; (got = syscall(SYS_getdents64, file, entries_, entries_size)) > 0;)
         for (long at = 0; at < got;) {
-            const struct entry* entry = (const struct entry*)(entries_ + at);
+            const struct folder_entry* entry = (const struct folder_entry*)(entries_ + at);
             count += matches(entry->name, setting);
             at += entry->length;
         }

@@ -175,9 +175,9 @@ int topoloom_topology_reorder(MPI_Comm* comm, MPI_Info info) {
 }
 
 int topoloom_topology_reorder_f(MPI_Fint* comm, const MPI_Fint* info) {
-    MPI_Comm reordered = PMPI_Comm_f2c(*comm);
-    const int status = topoloom_topology_reorder(&reordered, PMPI_Info_f2c(*info));
-    *comm = PMPI_Comm_c2f(reordered);
+    MPI_Comm c_comm = PMPI_Comm_f2c(*comm);
+    const int status = topoloom_topology_reorder(&c_comm, PMPI_Info_f2c(*info));
+    *comm = PMPI_Comm_c2f(c_comm);
     return status;
 }
 

@@ -8,7 +8,7 @@
 
 #include "shim.h"
 
-struct search {
+struct symbol_search {
     const char* name;
     const void* excluded;  // base address of the library to skip
     void* found;
@@ -18,7 +18,7 @@ struct search {
 /// extension in Fortran).
 static int search_object(struct dl_phdr_info* object, size_t size, void* data) {
     (void)size;
-    struct search* search = data;
+    struct symbol_search* search = data;
     if (object->dlpi_name == NULL || object->dlpi_name[0] == '\0') return 0;
     void* handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
     if (handle == NULL) return 0;
@@ -31,7 +31,7 @@ static int search_object(struct dl_phdr_info* object, size_t size, void* data) {
 }
 
 void* find_symbol_outside(const char* name, const void* base) {
-    struct search search = {name, base, NULL};
+    struct symbol_search search = {name, base, NULL};
     dl_iterate_phdr(search_object, &search);
     return search.found;
 }

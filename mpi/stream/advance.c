@@ -16,13 +16,13 @@ static int test_wave(struct stream* stream, bool* has_progressed) {
 }
 
 /// Flushes the buckets of an idle rank. Joins a wave if the rank is done and all its items are sent and delivered.
-static int advance_idle(struct stream* stream) {
-    if (has_undelivered(stream)) return MPI_SUCCESS;
-    if (has_unsent(stream)) return flush_idle(stream);
+static int advance_idle_stream(struct stream* stream) {
+    if (has_undelivered_items(stream)) return MPI_SUCCESS;
+    if (has_unsent_items(stream)) return flush_idle_buckets(stream);
     if (stream->quiescence.in_wave || !stream->is_done) return MPI_SUCCESS;
     struct quiescence joined = stream->quiescence;
     const struct phase_traffic* traffic = &stream->traffic;
-    int64_t values[wave_value_count] = {0, 0, traffic->items, traffic->bytes, traffic->partners};
+    int64_t values[wave_value_count] = {0, 0, traffic->items, traffic->bytes, traffic->destinations};
     join_wave(&joined, values);
     bool has_begun = false;
     const int status = begin_wave(stream, values, &has_begun);
@@ -30,16 +30,17 @@ static int advance_idle(struct stream* stream) {
     return status;
 }
 
-static int advance_once(struct stream* stream, bool is_polling, bool* has_progressed) {
+static int advance_stream_once(struct stream* stream, bool is_polling, bool* has_progressed) {
     bool here = false;
     int status = test_wave(stream, has_progressed);
     if (status == MPI_SUCCESS) status = complete_sends(stream, &here);
     // The end of this phase has not yet been reported to the program: later arrivals belong to the next phase.
-    if (status == MPI_SUCCESS && stream->has_ended) return flush_timed_out(stream);
+    if (status == MPI_SUCCESS && stream->has_ended) return flush_timed_out_buckets(stream);
     if (status == MPI_SUCCESS) status = receive_buckets(stream, &here);
     if (status == MPI_SUCCESS) status = deliver_arrivals(stream, &here);
-    if (status == MPI_SUCCESS) status = flush_timed_out(stream);
-    if (status == MPI_SUCCESS && (stream->is_done || is_polling) && !here) status = advance_idle(stream);
+    if (status == MPI_SUCCESS) status = flush_timed_out_buckets(stream);
+    if (status == MPI_SUCCESS && (stream->is_done || is_polling) && !here)
+        status = advance_idle_stream(stream);
     if (status == MPI_SUCCESS) status = check_stall(stream, here);
     *has_progressed = *has_progressed || here;
     return status;
@@ -48,7 +49,7 @@ static int advance_once(struct stream* stream, bool is_polling, bool* has_progre
 int advance_stream(struct stream* stream, bool is_polling, bool* has_progressed) {
     if (stream->is_advancing) return MPI_SUCCESS;
     stream->is_advancing = true;
-    const int status = advance_once(stream, is_polling, has_progressed);
+    const int status = advance_stream_once(stream, is_polling, has_progressed);
     stream->is_advancing = false;
     return status;
 }

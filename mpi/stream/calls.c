@@ -28,11 +28,11 @@ static int get_next_hop(topoloom_stream handle, int rank) {
     return handle->next_hops != NULL ? (int)handle->next_hops[rank] : rank;
 }
 
-static void count_partner(struct stream* stream, int rank) {
-    bool* is_partner = stream->tuning.is_partner;
-    if (is_partner == NULL || is_partner[rank] || rank == stream->rank) return;
-    is_partner[rank] = true;
-    ++stream->traffic.partners;
+static void count_destination(struct stream* stream, int rank) {
+    bool* is_destination = stream->tuning.is_destination;
+    if (is_destination == NULL || is_destination[rank] || rank == stream->rank) return;
+    is_destination[rank] = true;
+    ++stream->traffic.destinations;
 }
 
 static void set_blocked(struct stream* stream, bool is_blocked) {
@@ -65,7 +65,7 @@ static int push_item(topoloom_stream handle, const void* item, int bytes, int ra
         record = get_record_bytes(stream, hop, bytes);
     }
     if (status != MPI_SUCCESS) return status;
-    count_partner(stream, rank);
+    count_destination(stream, rank);
     write_record(stream, hop, space, item, bytes, (uint32_t)rank | urgent);
     return urgent != 0 ? close_bucket(stream, hop) : MPI_SUCCESS;
 }
@@ -104,7 +104,7 @@ int topoloom_stream_pull(topoloom_stream handle, const void** item, int* bytes) 
     return status == MPI_SUCCESS ? pull_item(stream, item, bytes) : status;
 }
 
-int topoloom_stream_flush(topoloom_stream handle) { return flush_all(get_stream(handle)); }
+int topoloom_stream_flush(topoloom_stream handle) { return flush_all_buckets(get_stream(handle)); }
 
 int topoloom_stream_done(topoloom_stream handle) {
     struct stream* stream = get_stream(handle);

@@ -11,7 +11,7 @@
 /// Mean traffic per rank in a phase.
 struct traffic {
     double items, bytes;  // number of items pushed to other ranks, and bytes per item
-    double partners;      // number of ranks pushed to
+    double destinations;  // number of ranks pushed to
 };
 
 struct network {
@@ -44,7 +44,7 @@ static inline double predict_phase_seconds(const struct mesh* mesh, struct netwo
     enum { header = 8, address = 4 };
     const int axes = mesh->axes;
     const double to_others = mesh->ranks > 1 ? mesh->ranks / (mesh->ranks - 1.0) : 1;
-    double seconds = (axes - 1) * done_idle_seconds, targets = traffic.partners;
+    double seconds = (axes - 1) * done_idle_seconds, targets = traffic.destinations;
     *used_hops = 0;
     for (int a = axes - 1; a >= 0; --a) {
         const double extent = mesh->extents[a];

@@ -9,7 +9,7 @@ static const double default_flush_timeout = 1e-3;
 
 static void free_stream(struct stream* stream) {
     free_layout(stream);
-    free(stream->tuning.is_partner);
+    free(stream->tuning.is_destination);
     free(stream->order);
     free(stream);
 }
@@ -174,7 +174,7 @@ int topoloom_stream_free(topoloom_stream* handle) {
     if (*handle == NULL) return MPI_SUCCESS;
     struct stream* stream = get_stream(*handle);
     if (is_finalized(stream)) return topoloom_stream_abandon(handle);
-    if (stream->is_in_handler || stream->is_done || has_unsent(stream) || has_undelivered(stream))
+    if (stream->is_in_handler || stream->is_done || has_unsent_items(stream) || has_undelivered_items(stream))
         return raise_error(stream->comm, MPI_ERR_OTHER, "stream_free",
                            "the phase of the stream has not ended");
     *handle = NULL;

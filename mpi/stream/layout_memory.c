@@ -28,9 +28,9 @@ bool allocate_layout(struct stream* stream) {
         stream->next_hops = calloc((size_t)stream->ranks, sizeof *stream->next_hops);
         if (stream->next_hops == NULL) return false;
     }
-    if (stream->tuning.is_enabled && stream->tuning.is_partner == NULL) {
-        stream->tuning.is_partner = calloc((size_t)stream->ranks, sizeof(bool));
-        if (stream->tuning.is_partner == NULL) return false;
+    if (stream->tuning.is_enabled && stream->tuning.is_destination == NULL) {
+        stream->tuning.is_destination = calloc((size_t)stream->ranks, sizeof(bool));
+        if (stream->tuning.is_destination == NULL) return false;
     }
     for (int a = 0; a < stream->axis_count; ++a) {
         struct axis* axis = &stream->axes[a];

@@ -3,7 +3,7 @@
 // memory allows; senders wait.
 #include "stream.h"
 
-static struct incoming* get_incoming(struct axis* axis, int i) {
+static struct incoming* get_incoming_bucket(struct axis* axis, int i) {
     return &axis->incoming[(axis->first_incoming + i) % axis->max_incoming];
 }
 
@@ -16,7 +16,7 @@ static int receive_along_axis(struct stream* stream, int number, bool* has_progr
         int status = PMPI_Iprobe(MPI_ANY_SOURCE, tag, stream->comm, &found, &probed);
         if (status != MPI_SUCCESS || !found) return status;
         PMPI_Get_count(&probed, MPI_BYTE, &bytes);
-        struct incoming* incoming = get_incoming(axis, axis->incoming_count);
+        struct incoming* incoming = get_incoming_bucket(axis, axis->incoming_count);
         status = PMPI_Irecv(&incoming->bucket->stamp, bytes, MPI_BYTE, probed.MPI_SOURCE, tag, stream->comm,
                             &incoming->request);
         if (status != MPI_SUCCESS) return status;
@@ -41,7 +41,7 @@ static int test_first_bucket(struct stream* stream, struct axis* axis, struct bu
     *arrived = NULL;
     // The end of the phase has not yet been reported to the program: do not deliver items of the next phase.
     if (axis->incoming_count == 0 || stream->has_ended) return MPI_SUCCESS;
-    struct incoming* first = get_incoming(axis, 0);
+    struct incoming* first = get_incoming_bucket(axis, 0);
     int flag = 1;
     const int status = PMPI_Test(&first->request, &flag, MPI_STATUS_IGNORE);
     if (!flag) return status;
@@ -60,7 +60,7 @@ static void remove_first_bucket(struct axis* axis) {
 }
 
 /// Reads the length of an item of variable size, and advances `at` to the item.
-static int read_length(const char** at) {
+static int read_item_length(const char** at) {
     uint32_t length = 0;
     memcpy(&length, *at, sizeof length);
     *at += sizeof length;
@@ -77,7 +77,7 @@ static int call_handler(struct stream* stream, struct bucket* bucket) {
     while (bucket->delivered < bucket->bytes) {
         const char* items = bucket->items + bucket->delivered;
         const int count = size != TOPOLOOM_STREAM_VARIABLE ? (bucket->bytes - bucket->delivered) / size
-                                                           : read_length(&items);
+                                                           : read_item_length(&items);
         const bool was_open = stream->fast.open_ranks > 0;
         enter_handler(stream);
         stream->fast.open_ranks = (uint32_t)stream->ranks;
@@ -105,7 +105,7 @@ static int forward_items(struct stream* stream, struct bucket* bucket) {
         uint32_t address = 0;
         memcpy(&address, at, sizeof address);
         at += sizeof address;
-        const int bytes = size != TOPOLOOM_STREAM_VARIABLE ? size : read_length(&at);
+        const int bytes = size != TOPOLOOM_STREAM_VARIABLE ? size : read_item_length(&at);
         const int hop = (int)stream->next_hops[address & ~urgent_bit];
         char* space = NULL;
         int status = reserve_record(stream, hop, get_record_bytes(stream, hop, bytes), false, &space);
@@ -148,7 +148,7 @@ static int forward_all_axes(struct stream* stream, bool* has_progressed) {
     return status;
 }
 
-static int deliver_local(struct stream* stream, bool* has_progressed) {
+static int deliver_local_items(struct stream* stream, bool* has_progressed) {
     while (stream->local.first != NULL) {
         // If the handler pushes to its own rank, the items are queued after this bucket.
         const int status = call_handler(stream, stream->local.first);
@@ -159,9 +159,9 @@ static int deliver_local(struct stream* stream, bool* has_progressed) {
     return MPI_SUCCESS;
 }
 
-static int deliver_axis_0(struct stream* stream, bool* has_progressed) {
+static int deliver_axis_0_items(struct stream* stream, bool* has_progressed) {
     struct axis* axis = &stream->axes[0];
-    int status = deliver_local(stream, has_progressed);
+    int status = deliver_local_items(stream, has_progressed);
     while (status == MPI_SUCCESS) {
         struct bucket* bucket = NULL;
         status = test_first_bucket(stream, axis, &bucket);
@@ -175,10 +175,11 @@ static int deliver_axis_0(struct stream* stream, bool* has_progressed) {
 
 int deliver_arrivals(struct stream* stream, bool* has_progressed) {
     const int status = forward_all_axes(stream, has_progressed);
-    return status != MPI_SUCCESS || stream->handler == NULL ? status : deliver_axis_0(stream, has_progressed);
+    return status != MPI_SUCCESS || stream->handler == NULL ? status
+                                                            : deliver_axis_0_items(stream, has_progressed);
 }
 
-bool has_undelivered(const struct stream* stream) {
+bool has_undelivered_items(const struct stream* stream) {
     for (int a = 0; a < stream->axis_count; ++a)
         if (stream->axes[a].incoming_count > 0) return true;
     return stream->local.first != NULL;
@@ -197,7 +198,7 @@ int pull_item(struct stream* stream, const void** item, int* bytes) {
         }
         if (bucket->delivered < bucket->bytes) {
             const char* at = bucket->items + bucket->delivered;
-            *bytes = size != TOPOLOOM_STREAM_VARIABLE ? size : read_length(&at);
+            *bytes = size != TOPOLOOM_STREAM_VARIABLE ? size : read_item_length(&at);
             *item = at;
             const int before = bucket->delivered;
             bucket->delivered = (int)(at + *bytes - bucket->items);

@@ -3,14 +3,14 @@
 // variable, and the item.
 #include "stream.h"
 
-static bool has_length(const struct stream* stream) {
+static bool has_length_field(const struct stream* stream) {
     return stream->fast.item_bytes == TOPOLOOM_STREAM_VARIABLE;
 }
 
-static bool has_address(const struct stream* stream, int hop) { return hop >= stream->final_hops; }
+static bool has_address_field(const struct stream* stream, int hop) { return hop >= stream->final_hops; }
 
 int get_record_bytes(const struct stream* stream, int hop, int item_bytes) {
-    const int fields = has_address(stream, hop) + has_length(stream);
+    const int fields = has_address_field(stream, hop) + has_length_field(stream);
     return fields * (int)sizeof(uint32_t) + item_bytes;
 }
 
@@ -50,7 +50,8 @@ int reserve_record(struct stream* stream, int hop_number, int bytes, bool may_ex
     taken->hop = hop_number;
     hop->open = taken;
     // For items of fixed size, exclude the unusable rest, so that comparing two addresses detects a full bucket.
-    const int usable = has_length(stream) ? stream->payload_bytes : stream->payload_bytes / bytes * bytes;
+    const int usable =
+        has_length_field(stream) ? stream->payload_bytes : stream->payload_bytes / bytes * bytes;
     *open = (topoloom_stream_bucket){taken->items, taken->items + usable};
     *space = open->next;
     return MPI_SUCCESS;
@@ -59,11 +60,11 @@ int reserve_record(struct stream* stream, int hop_number, int bytes, bool may_ex
 void write_record(struct stream* stream, int hop, char* space, const void* item, int bytes,
                   uint32_t address) {
     const uint32_t length = (uint32_t)bytes;
-    if (has_address(stream, hop)) {
+    if (has_address_field(stream, hop)) {
         memcpy(space, &address, sizeof address);
         space += sizeof address;
     }
-    if (has_length(stream)) {
+    if (has_length_field(stream)) {
         memcpy(space, &length, sizeof length);
         space += sizeof length;
     }

@@ -37,14 +37,14 @@ ptrdiff_t get_filled_bytes(const struct stream* stream, int hop) {
     return open == NULL ? 0 : stream->fast.buckets[hop].next - open->items;
 }
 
-int flush_all(struct stream* stream) {
+int flush_all_buckets(struct stream* stream) {
     int status = MPI_SUCCESS;
     for (int hop = 0; hop < stream->hop_count && status == MPI_SUCCESS; ++hop)
         if (get_filled_bytes(stream, hop) > 0) status = close_bucket(stream, hop);
     return status;
 }
 
-int flush_idle(struct stream* stream) {
+int flush_idle_buckets(struct stream* stream) {
     enum { checks_per_timeout = 100 };
     int status = MPI_SUCCESS;
     // The last axis carries only this rank's own items, and a rank that is done adds none.
@@ -61,10 +61,10 @@ int flush_idle(struct stream* stream) {
     double wait = stream->flush_timeout / checks_per_timeout;
     if (stream->is_done) wait = min_of_two(wait, done_idle_seconds);
     *before = (struct idle_flush){now + wait, stream->quiescence.sent, filled};
-    return is_unchanged ? flush_all(stream) : MPI_SUCCESS;
+    return is_unchanged ? flush_all_buckets(stream) : MPI_SUCCESS;
 }
 
-int flush_timed_out(struct stream* stream) {
+int flush_timed_out_buckets(struct stream* stream) {
     const double now = PMPI_Wtime();
     if (now < stream->next_flush_check) return MPI_SUCCESS;
     stream->next_flush_check = now + stream->flush_timeout / 2;
@@ -112,7 +112,7 @@ int complete_sends(struct stream* stream, bool* has_progressed) {
     return status;
 }
 
-bool has_unsent(const struct stream* stream) {
+bool has_unsent_items(const struct stream* stream) {
     if (stream->send_count > 0 || stream->local.first != NULL) return true;
     for (int h = 0; h < stream->hop_count; ++h)
         if (get_filled_bytes(stream, h) > 0) return true;  // full buckets wait for sends in flight

@@ -112,7 +112,7 @@ struct stall {
 /// Traffic of this rank in the phase; input of the cost model.
 struct phase_traffic {
     int64_t items, bytes;  // delivered
-    int64_t partners;      // number of ranks pushed to
+    int64_t destinations;  // number of ranks pushed to
 };
 
 /// Automatic choice of mesh, bucket size and flush timeout.
@@ -120,7 +120,7 @@ struct tuning {
     bool is_enabled, is_bucket_fixed, is_timeout_fixed;
     double alpha, beta;  // seconds per message and per byte
     int min_bucket_bytes;
-    bool* is_partner;  // by rank
+    bool* is_destination;  // by rank
 };
 
 struct stream {
@@ -208,16 +208,16 @@ struct bucket* dequeue(struct queue* queue);
 // ---- send.c ------------------------------------------------------------------------------------------------------
 /// Sends the open bucket of a next hop now, or after the sends in flight.
 int close_bucket(struct stream* stream, int hop);
-int flush_all(struct stream* stream);
+int flush_all_buckets(struct stream* stream);
 /// Sends buckets of an idle rank that have not changed since the last check.
-int flush_idle(struct stream* stream);
+int flush_idle_buckets(struct stream* stream);
 /// Sends buckets that have waited longer than the flush timeout.
-int flush_timed_out(struct stream* stream);
+int flush_timed_out_buckets(struct stream* stream);
 int complete_sends(struct stream* stream, bool* has_progressed);
 /// Returns the bytes in the open bucket of a next hop.
 ptrdiff_t get_filled_bytes(const struct stream* stream, int hop);
 /// Whether any items are in a bucket or in flight.
-bool has_unsent(const struct stream* stream);
+bool has_unsent_items(const struct stream* stream);
 
 // ---- records.c: items in buckets, with their address and length -------------------------------------------------
 int get_record_bytes(const struct stream* stream, int hop, int item_bytes);
@@ -231,7 +231,7 @@ void write_record(struct stream* stream, int hop, char* space, const void* item,
 int receive_buckets(struct stream* stream, bool* has_progressed);
 /// Forwards items to next hops, and delivers items for this rank to the handler.
 int deliver_arrivals(struct stream* stream, bool* has_progressed);
-bool has_undelivered(const struct stream* stream);
+bool has_undelivered_items(const struct stream* stream);
 /// Returns the next item for a program that pulls, valid until the next call. `item` is NULL if no item has arrived.
 int pull_item(struct stream* stream, const void** item, int* bytes);
 

@@ -126,7 +126,7 @@ int apply_settings(struct stream* stream, const int64_t sums[wave_value_count]) 
     const int dimensions = (int)sums[wave_dimensions], bucket_bytes = (int)sums[wave_bucket_bytes];
     stream->traffic = (struct phase_traffic){0};
     if (!stream->tuning.is_enabled) return MPI_SUCCESS;
-    memset(stream->tuning.is_partner, 0, (size_t)stream->ranks * sizeof(bool));
+    memset(stream->tuning.is_destination, 0, (size_t)stream->ranks * sizeof(bool));
     if (dimensions == 0) return MPI_SUCCESS;
     if (!stream->tuning.is_timeout_fixed) stream->flush_timeout = 1e-9 * (double)sums[wave_flush_timeout];
     if (dimensions == stream->axis_count && bucket_bytes == stream->bucket_bytes) return MPI_SUCCESS;

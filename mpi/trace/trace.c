@@ -26,10 +26,10 @@ void free_trace(struct trace* trace) {
 
 bool is_call_traced(const struct trace* trace) { return trace->calls < max_calls; }
 
-static void add_event(struct trace* trace, struct event event) {
+static void add_event(struct trace* trace, struct trace_event event) {
     if (trace->count == trace->capacity) {
         const size_t capacity = trace->capacity == 0 ? 256 : 2 * trace->capacity;
-        struct event* larger = realloc(trace->events, capacity * sizeof *larger);
+        struct trace_event* larger = realloc(trace->events, capacity * sizeof *larger);
         if (larger == NULL) {
             trace->lacks_memory = true;
             return;
@@ -43,17 +43,18 @@ static void add_event(struct trace* trace, struct event event) {
 void begin_trace(struct trace* trace) {
     trace->count = 0;
     trace->lacks_memory = false;
-    add_event(trace, (struct event){.kind = event_call, .begin = PMPI_Wtime()});
+    add_event(trace, (struct trace_event){.kind = event_call, .begin = PMPI_Wtime()});
 }
 
 void trace_copies(struct trace* trace, int round, double begin) {
-    add_event(trace, (struct event){.kind = event_copy, .round = round, .begin = begin, .end = PMPI_Wtime()});
+    add_event(trace,
+              (struct trace_event){.kind = event_copy, .round = round, .begin = begin, .end = PMPI_Wtime()});
 }
 
 void begin_traced_messages(struct trace* trace) { trace->posted = trace->count; }
 
-void trace_message(struct trace* trace, enum event_kind kind, int round, int peer, int64_t bytes) {
-    add_event(trace, (struct event){
+void trace_message(struct trace* trace, enum trace_event_kind kind, int round, int peer, int64_t bytes) {
+    add_event(trace, (struct trace_event){
                          .kind = kind, .round = round, .peer = peer, .bytes = bytes, .begin = PMPI_Wtime()});
 }
 
@@ -81,7 +82,7 @@ static int broadcast_memory_status(bool* has_memory, MPI_Comm comm) {
 /// Gathers the events of all ranks, in rank order. `counts` is the number of bytes per rank. `all` is NULL if memory is
 /// exhausted, and on ranks other than 0.
 static int gather_events(const struct trace* trace, MPI_Comm comm, int rank, int ranks, int** counts,
-                         struct event** all) {
+                         struct trace_event** all) {
     const size_t bytes = trace->count * sizeof *trace->events;
     const int own = trace->lacks_memory || bytes > (size_t)(INT_MAX / ranks) ? 0 : (int)bytes;
     if (rank == 0) *counts = malloc(2 * (size_t)ranks * sizeof **counts);
@@ -106,7 +107,7 @@ static int gather_events(const struct trace* trace, MPI_Comm comm, int rank, int
 }
 
 static void print_events(FILE* stream, const struct traced_call* call, int ranks, const int* counts,
-                         const struct event* event) {
+                         const struct trace_event* event) {
     static const char* const kinds[] = {"call", "copy", "send", "receive"};
     fprintf(stream,
             "{\"format\": \"topoloom-trace\", \"version\": 1, \"operation\": \"%s\", \"schedule\": \"%s\", "
@@ -125,7 +126,7 @@ static void print_events(FILE* stream, const struct traced_call* call, int ranks
 
 /// Appends a line by a single write, because other communicators may write to the same file.
 static void append_trace_line(const struct trace* trace, const struct traced_call* call, int ranks,
-                              const int* counts, const struct event* events) {
+                              const int* counts, const struct trace_event* events) {
     char* text = NULL;
     size_t length = 0;
     FILE* line = open_memstream(&text, &length);
@@ -155,7 +156,7 @@ int write_trace(struct trace* trace, const struct traced_call* call, MPI_Comm co
         trace->events[i].end = to_common_time(&trace->clock, trace->events[i].end);
     }
     int rank = 0, ranks = 1, *counts = NULL;
-    struct event* all = NULL;
+    struct trace_event* all = NULL;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
     status = gather_events(trace, comm, rank, ranks, &counts, &all);

@@ -10,9 +10,9 @@
 
 #include "clock.h"
 
-enum event_kind { event_call, event_copy, event_send, event_receive };
+enum trace_event_kind { event_call, event_copy, event_send, event_receive };
 
-struct event {
+struct trace_event {
     double begin, end;  // times of this rank's clock in s
     int64_t bytes;      // bytes of a message; 0 for other events
     int32_t kind, round, peer, unused;
@@ -20,7 +20,7 @@ struct event {
 
 struct trace {
     char* file;  // owned
-    struct event* events;
+    struct trace_event* events;
     size_t count, capacity;
     size_t posted;  // index of the first pending message
     int calls;      // number of calls traced and written so far
@@ -39,7 +39,7 @@ void trace_copies(struct trace* trace, int round, double begin);
 /// To trace a round: call begin_traced_messages, then trace_message for each message in the order of the requests, then
 /// complete_traced_requests in place of MPI_Waitall or MPI_Testall.
 void begin_traced_messages(struct trace* trace);
-void trace_message(struct trace* trace, enum event_kind kind, int round, int peer, int64_t bytes);
+void trace_message(struct trace* trace, enum trace_event_kind kind, int round, int peer, int64_t bytes);
 int complete_traced_requests(struct trace* trace, int count, MPI_Request requests[], bool wait, int* flag);
 
 struct traced_call {
