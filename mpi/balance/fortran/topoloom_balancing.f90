@@ -16,7 +16,7 @@ module topoloom_balancing
 
   integer, parameter :: TOPOLOOM_DECIDE_FASTEST = 0, TOPOLOOM_DECIDE_GATHERED = 1, TOPOLOOM_DECIDE_BY_MESSAGES = 2
 
-  !> As in C; unallocated strings select the default.
+  !> Options as in C; unallocated strings select the default.
   type :: topoloom_balance_options
     character(:), allocatable :: method, machine
     integer :: slot = 0, decide = TOPOLOOM_DECIDE_FASTEST
@@ -24,7 +24,7 @@ module topoloom_balancing
     logical :: reserve_capacity = .false.
   end type
 
-  !> As in C. The library owns the arrays until the plan is freed.
+  !> A plan as in C. The library owns the arrays until the plan is freed.
   type :: topoloom_plan
     integer(c_long_long) :: before = 0, after = 0, kept = 0
     integer(c_int), pointer :: to(:) => null(), from(:) => null()
@@ -32,7 +32,7 @@ module topoloom_balancing
     type(c_ptr), private :: plan = c_null_ptr
   end type
 
-  !> Accept communicators of mpi_f08, or integer handles.
+  !> Accepts communicators of mpi_f08, or integer handles.
   interface topoloom_balance
     module procedure balance, balance_integer
   end interface
@@ -57,8 +57,8 @@ contains
     type(topoloom_balance_options), intent(in) :: options
     type(topoloom_plan), intent(out) :: plan
     integer, optional, intent(out) :: ierror
-    call set_error(c_balance(comm, count, text(options%method), text(options%machine), convert_options(options), plan%plan), &
-        ierror)
+    call set_error(c_balance(comm, count, to_c_string(options%method), to_c_string(options%machine), &
+        convert_options(options), plan%plan), ierror)
     call read_plan(plan)
   end subroutine
 
@@ -191,10 +191,10 @@ contains
     if (is_contiguous(tasks)) where = c_loc(tasks)
   end function
 
-  function text(given) result(ended)
-    character(:), allocatable, intent(in) :: given
-    character(:), allocatable :: ended
-    ended = c_null_char
-    if (allocated(given)) ended = trim(given)//c_null_char
+  function to_c_string(fortran_text) result(c_string)
+    character(:), allocatable, intent(in) :: fortran_text
+    character(:), allocatable :: c_string
+    c_string = c_null_char
+    if (allocated(fortran_text)) c_string = trim(fortran_text)//c_null_char
   end function
 end module
