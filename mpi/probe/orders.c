@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reopens the file at each poll, as network file systems show another host's writes only after open().
+// Reopens the file for each poll, because network file systems show writes of another host only after open().
 #define _GNU_SOURCE
 #include "orders.h"
 
@@ -13,11 +13,12 @@
 #endif
 
 static const long pause_ns = 2000000;
-/// Without orders for that long, `topoloom probe` was probably killed; waiting ranks would keep cores busy.
+/// Timeout without commands: `topoloom probe` was probably killed, and waiting ranks occupy cores.
 enum { stall_timeout_s = 600 };
 enum { gone = -1 };
 
-/// The complete lines from offset `from` on; NULL without any. `length` is `gone` if the file no longer exists.
+/// Reads the complete lines from offset `from` on. Returns NULL if there are none. `length` is `gone` if the file no
+/// longer exists.
 static char* read_new_lines(const char* file, long from, int* length) {
     *length = gone;
     FILE* stream = fopen(file, "rb");
@@ -39,7 +40,7 @@ static char* read_new_lines(const char* file, long from, int* length) {
     return NULL;
 }
 
-static int is_abandoned(time_t began) {
+static int has_timed_out(time_t began) {
 #ifdef SMPI_H  // simulated hours take no time
     (void)began;
     return 0;
@@ -48,47 +49,47 @@ static int is_abandoned(time_t began) {
 #endif
 }
 
-static char* wait_for_lines(struct orders* orders, const char* file, int* length) {
+static char* wait_for_new_lines(struct commands* commands, const char* file, int* length) {
     const time_t began = time(NULL);
     for (;;) {
-        char* text = read_new_lines(file, orders->read, length);
-        if (text == NULL && is_abandoned(began)) *length = gone;
+        char* text = read_new_lines(file, commands->read, length);
+        if (text == NULL && has_timed_out(began)) *length = gone;
         if (text != NULL || *length == gone) return text;
         const struct timespec pause = {.tv_nsec = pause_ns};
         nanosleep(&pause, NULL);
     }
 }
 
-static void split_lines(struct orders* orders, int length) {
-    orders->count = 0;
-    for (int i = 0; i < length; ++i) orders->count += orders->text[i] == '\n';
-    orders->lines = malloc((size_t)orders->count * sizeof *orders->lines);
-    char* line = orders->text;
-    for (int i = 0; i < orders->count; ++i) {
-        orders->lines[i] = line;
+static void split_lines(struct commands* commands, int length) {
+    commands->count = 0;
+    for (int i = 0; i < length; ++i) commands->count += commands->text[i] == '\n';
+    commands->lines = malloc((size_t)commands->count * sizeof *commands->lines);
+    char* line = commands->text;
+    for (int i = 0; i < commands->count; ++i) {
+        commands->lines[i] = line;
         line = strchr(line, '\n');
         *line++ = '\0';
     }
 }
 
-int read_orders(struct orders* orders, const char* file) {
+int read_commands(struct commands* commands, const char* file) {
     int rank = 0, length = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    free_orders(orders);
-    if (rank == 0) orders->text = wait_for_lines(orders, file, &length);
+    free_commands(commands);
+    if (rank == 0) commands->text = wait_for_new_lines(commands, file, &length);
     MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (length == gone) return 0;
-    if (rank > 0) orders->text = malloc((size_t)length);
-    MPI_Bcast(orders->text, length, MPI_CHAR, 0, MPI_COMM_WORLD);
-    orders->read += length;
-    split_lines(orders, length);
+    if (rank > 0) commands->text = malloc((size_t)length);
+    MPI_Bcast(commands->text, length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    commands->read += length;
+    split_lines(commands, length);
     return 1;
 }
 
-void free_orders(struct orders* orders) {
-    free(orders->text);
-    free(orders->lines);
-    orders->text = NULL;
-    orders->lines = NULL;
-    orders->count = 0;
+void free_commands(struct commands* commands) {
+    free(commands->text);
+    free(commands->lines);
+    commands->text = NULL;
+    commands->lines = NULL;
+    commands->count = 0;
 }

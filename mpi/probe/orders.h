@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads orders: lines that are appended to a file, which only rank 0 needs to see.
+// Reads commands: lines appended to a file that only rank 0 accesses.
 #ifndef TOPOLOOM_PROBE_ORDERS_H
 #define TOPOLOOM_PROBE_ORDERS_H
 
-/// The lines of one read.
-struct orders {
+/// The lines that were read by one call.
+struct commands {
     char* text;    // owned
-    char** lines;  // owned; without newlines
+    char** lines;  // array of lines without newlines; owned
     int count;
-    long read;  // bytes of the file so far, on rank 0
+    long read;  // number of bytes of the file read so far, on rank 0
 };
 
-/// Waits for more lines and broadcasts them. 0: the file is gone, or nothing came for 10 minutes. Collective.
-int read_orders(struct orders* orders, const char* file);
-void free_orders(struct orders* orders);
+/// Waits for new lines and broadcasts them. Returns 0 if the file was removed, or after 10 minutes without new lines.
+/// Collective.
+int read_commands(struct commands* commands, const char* file);
+void free_commands(struct commands* commands);
 
 #endif
