@@ -274,17 +274,11 @@ def format_topology(body: str) -> str:
         ("\n<topology/>", "line 2: this is XML of hwloc 1; export it again"),
         ('<topology version="1.11"/>', "line 1: this is XML of hwloc 1"),
         ('<topology version="4.0"/>', "version '4.0'; supported are 2 and 3"),
-        (object_('<object type="Cache" depth="2"/>'), "line 2: this is XML of hwloc 1"),
-        (object_(""), "line 1: the topology contains no usable PU"),
-        (object_("<object/>"), "line 2: an object has no type"),
-        (object_('<object type="Core"/>'), "line 2: a Core has no cpuset"),
-        (object_('<object type="Die" cpuset="0xz"/>'), "line 2: '0xz' in cpuset is no"),
-        (object_('<object type="Die" cpuset="0xf...f"/>'), "'0xf...f' in cpuset is no"),
         (
             format_topology('<object type="Cache" depth="2"/>'),
             "line 2: this is XML of hwloc 1",
         ),
-        (format_topology(""), "line 1: no PU of the topology may be used"),
+        (format_topology(""), "line 1: the topology contains no usable PU"),
         (format_topology("<object/>"), "line 2: an object has no type"),
         (format_topology('<object type="Core"/>'), "line 2: a Core has no cpuset"),
         (
@@ -300,22 +294,16 @@ def format_topology(body: str) -> str:
             "line 2: cpuset names PUs beyond 16383",
         ),
         (
-            object_('<object type="PU" cpuset="0x1"/>'),
-            "line 2: a PU has no numeric os_index",
-        ),
-        (
             format_topology('<object type="PU" cpuset="0x1"/>'),
-            "line 2: a PU has no os_index",
+            "line 2: a PU has no numeric os_index",
         ),
         (
             format_topology('<object type="NUMANode" os_index="x" cpuset="0x1"/>'),
             "line 2: a NUMANode has no numeric os_index",
         ),
-        (object_(PU.replace('"0"', '"1"')), "line 2: PU 1 has a cpuset without itself"),
-        (object_(f"{PU}\n{PU}"), "line 3: PU 0 is listed twice, first on line 2"),
         (
             format_topology(PU.replace('"0"', '"1"')),
-            "line 2: PU 1 does not have itself",
+            "line 2: PU 1 has a cpuset without itself",
         ),
         (
             format_topology(f"{PU}\n{PU}"),
