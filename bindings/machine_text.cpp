@@ -48,7 +48,7 @@ struct TextSection {
 class MachineText {
    public:
     explicit MachineText(std::string text)
-        : text_(std::move(text)), parts_(split_machine(TextPiece(text_, text_))) {}
+        : text_(std::move(text)), parts_(split_machine_text(TextPiece(text_, text_))) {}
     MachineText(const MachineText&) = delete;  // parts_ refer to text_
     MachineText& operator=(const MachineText&) = delete;
 

@@ -69,7 +69,7 @@ std::string explain_arguments(nb::handle function, std::size_t own, PyObject* co
         named[nb::handle(PyTuple_GetItem(names, i))] = nb::handle(args[count + static_cast<std::size_t>(i)]);
     try {
         return nb::cast<std::string>(
-            call_python("topoloom.support.call_errors", "complaint", function, given, named));
+            call_python("topoloom.support.call_errors", "describe_call_error", function, given, named));
     } catch (const std::exception&) {
         return {};  // for example text that is not Unicode
     }

@@ -23,8 +23,8 @@ from_networkx
 to_networkx
 from_scipy
 to_scipy
-sparse_matrix
-complaint
+build_sparse_matrix
+describe_call_error
 reduced
 machine_html
 graph_html

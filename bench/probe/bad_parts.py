@@ -23,8 +23,8 @@ from topoloom.probe.locate.diagnose_parts import (
     diagnose_parts,
     limit_rounds,
 )
+from topoloom.probe.locate.pair_tables import Row, compare_rows
 from topoloom.probe.locate.parts import Pair, Parts
-from topoloom.probe.locate.tables import Row, compare_rows
 
 #: Usual time by hops: seconds per hop.
 _HOP = 0.05

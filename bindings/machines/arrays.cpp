@@ -110,7 +110,7 @@ nb::object routes(const Machine& m, const Ids& a, const Ids& b) {
         const nb::gil_scoped_release unlocked;
         rows = route_matrix(m, from, to);
     }
-    return call_python("topoloom.machines.route_matrix", "sparse_matrix", from.size(), m.link_count(),
+    return call_python("topoloom.machines.route_matrix", "build_sparse_matrix", from.size(), m.link_count(),
                        new_array(std::move(rows.first)), new_array(std::move(rows.link)),
                        new_array(std::move(rows.share)));
 }

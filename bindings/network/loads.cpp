@@ -32,7 +32,7 @@ struct Senders {
             std::uint32_t packet, double load, std::uint64_t seed) {
         const Injection when(injection);
         const std::size_t nodes = wiring.fabric.node_count();
-        if (MulticastSets::is_named(traffic)) {
+        if (MulticastSets::is_multicast_text(traffic)) {
             sets.emplace(traffic, nodes, seed);
             if (sets->in_switches) groups = multicast_groups(wiring.fabric.machine(), *sets);
             source = std::make_unique<MulticastLoad>(*sets, nodes, packet, load, seed, when);
@@ -114,7 +114,7 @@ void bind_network(nb::module_& m) {
                         make_network(wiring, *senders.source, how, seed, threads, {}, senders.groups);
                     try {
                         return measure_load(*network, *senders.source, {}, meter);
-                    } catch (const Stalled& stalled) {
+                    } catch (const DeadlockError& stalled) {
                         if (!watch_waits) throw;
                         return LoadMeasure{.offered = load, .stalled = stalled.what()};
                     }

@@ -147,7 +147,7 @@ static int64_t find_node(const char* text, const char* host, int64_t fallback) {
     if (stream == NULL) return -1;
     int64_t node = -1;
     if (read_machine_stream(stream, "the machine file", &machine, error, sizeof error)) {
-        node = machine.text == NULL ? fallback : node_of_host(&machine, host);
+        node = machine.text == NULL ? fallback : find_node_of_host(&machine, host);
         free_machine_file(&machine);
     }
     fclose(stream);

@@ -23,7 +23,7 @@ __attribute__((constructor)) static void load(int argc, char** argv) {
 
 static int call_finalize(const char* name) {
     atomic_store(&is_finalizing, true);
-    return ((int (*)(void))(uintptr_t)next_symbol(name))();
+    return ((int (*)(void))(uintptr_t)find_next_symbol(name))();
 }
 
 // Fortran bindings call either function.

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "orders.h"
+#include "commands.h"
 #include "ranks.h"
 #include "rounds.h"
 

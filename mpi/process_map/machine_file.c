@@ -108,7 +108,7 @@ void free_machine_file(struct machine_file* machine) {
     free(machine->text);
 }
 
-int64_t node_of_host(const struct machine_file* machine, const char* host) {
+int64_t find_node_of_host(const struct machine_file* machine, const char* host) {
     const int at = find_host(machine->hosts, (int)machine->host_count, sizeof *machine->hosts, host);
     return at < 0 ? -1 : machine->hosts[at].node;
 }

@@ -20,6 +20,6 @@ bool read_machine_stream(FILE* file, const char* name, struct machine_file* mach
                          size_t error_size);
 void free_machine_file(struct machine_file* machine);
 /// Returns the node of a host, which is looked up by find_host; -1 = none.
-int64_t node_of_host(const struct machine_file* machine, const char* host);
+int64_t find_node_of_host(const struct machine_file* machine, const char* host);
 
 #endif

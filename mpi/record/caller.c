@@ -44,7 +44,7 @@ bool is_called_by_mpi(const void* caller) {
     static _Thread_local struct loaded_object last;
     const uintptr_t address = (uintptr_t)caller;
     if (contains_address(address, &last)) return last.is_mpi;
-    struct address_search search = {address, (uintptr_t)next_symbol("PMPI_Get_version"), {0}};
+    struct address_search search = {address, (uintptr_t)find_next_symbol("PMPI_Get_version"), {0}};
     dl_iterate_phdr(match_object, &search);
     last = search.found;
     return last.is_mpi;

@@ -53,7 +53,7 @@ static topoloom_process_map* read_process_map(const struct gathered_lists* job, 
     if (!known) snprintf(error, error_size, "not enough memory");
     for (size_t p = 0; known && p < ranks; ++p) {
         const struct location* at = &job->locations[p];
-        groups[p][0] = node_of_host(&machine, at->host);
+        groups[p][0] = find_node_of_host(&machine, at->host);
         memcpy(groups[p] + 1, at->cores, sizeof at->cores);
         known = groups[p][0] >= 0;
         if (!known)

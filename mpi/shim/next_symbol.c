@@ -36,7 +36,7 @@ void* find_symbol_outside(const char* name, const void* base) {
     return search.found;
 }
 
-void* next_symbol(const char* name) {
+void* find_next_symbol(const char* name) {
     void* symbol = dlsym(RTLD_NEXT, name);
     if (symbol != NULL) return symbol;
     static const char here;

@@ -28,14 +28,14 @@ struct shim {
 void restart_if_other_mpi(const struct shim* shim, char** argv);
 
 /// Returns the next definition of `name` after this library's. Like the linker, exits with status 127 if none is found.
-void* next_symbol(const char* name);
+void* find_next_symbol(const char* name);
 /// Declares `next`, the next definition of a function, with the given type. Thread-safe; the function is looked up
 /// once.
 #define NEXT(name, type)                                                    \
     static __typeof__(type) next_found;                                     \
     __typeof__(type) next = __atomic_load_n(&next_found, __ATOMIC_RELAXED); \
     if (next == NULL) {                                                     \
-        next = (__typeof__(type))(uintptr_t)next_symbol(#name);             \
+        next = (__typeof__(type))(uintptr_t)find_next_symbol(#name);             \
         __atomic_store_n(&next_found, next, __ATOMIC_RELAXED);              \
     }                                                                       \
     _Static_assert(1, "")

@@ -95,15 +95,15 @@ void assign_hops(struct stream* stream, const int* order) {
     while (get_rank_at(order, own) != stream->rank) ++own;
     for (int a = 0; a < mesh->axes; ++a) {
         for (int digit = 0; digit < mesh->extents[a]; ++digit) {
-            const int rank = get_rank_at(order, position_of_hop(mesh, own, a, digit));
+            const int rank = get_rank_at(order, get_hop_position(mesh, own, a, digit));
             stream->hops[stream->axes[a].first_hop + digit] = (struct hop){.rank = rank, .axis = a};
         }
     }
     for (int i = 0; i < stream->ranks; ++i) {
-        const int axis = next_axis(mesh, own, i);
-        const int hop = stream->axes[axis].first_hop + digit_of(mesh, i, axis);
+        const int axis = get_next_axis(mesh, own, i);
+        const int hop = stream->axes[axis].first_hop + get_digit(mesh, i, axis);
         stream->next_hops[get_rank_at(order, i)] = (uint32_t)hop;
     }
-    stream->local_hop = digit_of(mesh, own, 0);
+    stream->local_hop = get_digit(mesh, own, 0);
     stream->fast.next_hops = stream->next_hops;
 }

@@ -60,14 +60,14 @@ static inline int count_hops(const struct mesh* mesh) {
     return hops;
 }
 
-static inline int digit_of(const struct mesh* mesh, int position, int axis) {
+static inline int get_digit(const struct mesh* mesh, int position, int axis) {
     return position / mesh->strides[axis] % mesh->extents[axis];
 }
 
 /// Returns the axis of an item's next hop, or 0 if the item is at its target.
-static inline int next_axis(const struct mesh* mesh, int position, int target) {
+static inline int get_next_axis(const struct mesh* mesh, int position, int target) {
     int axis = mesh->axes - 1;
-    while (axis > 0 && digit_of(mesh, position, axis) == digit_of(mesh, target, axis)) --axis;
+    while (axis > 0 && get_digit(mesh, position, axis) == get_digit(mesh, target, axis)) --axis;
     return axis;
 }
 
@@ -76,8 +76,8 @@ static inline int next_axis(const struct mesh* mesh, int position, int target) {
 ///
 /// Along higher axes, only hops from the incomplete plane can lead to a hole. Such a hop is redirected to a complete
 /// plane, from which no later hop leads to a hole. This plane depends on the sender's position, to balance the load.
-static inline int position_of_hop(const struct mesh* mesh, int position, int axis, int digit) {
-    const int64_t there = position + ((int64_t)digit - digit_of(mesh, position, axis)) * mesh->strides[axis];
+static inline int get_hop_position(const struct mesh* mesh, int position, int axis, int digit) {
+    const int64_t there = position + ((int64_t)digit - get_digit(mesh, position, axis)) * mesh->strides[axis];
     if (there < mesh->ranks) return (int)there;
     if (axis == 0) return -1;
     const int plane = mesh->strides[0], complete = mesh->ranks / plane;

@@ -10,6 +10,6 @@ Other functions are in `allocations`, `figure`, `graphs`, `machines`, `model`,
 names, which are loaded on first use, so that importing the package is fast.
 """
 
-from topoloom.support.public_names import attach
+from topoloom.support.public_names import make_lazy_attributes
 
-__getattr__, __dir__ = attach(__name__)
+__getattr__, __dir__ = make_lazy_attributes(__name__)

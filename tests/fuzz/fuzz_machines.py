@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "fuzz"
 _MAX_MEMORY_BYTES = 4 << 30
 _MAX_BYTES = 32_768
-#: libFuzzer's timeout, above the limit of `fuzz_targets.feed`, for endless calls
+#: libFuzzer's timeout, above the limit of `fuzz_targets.run_target`, for endless calls
 _TIMEOUT_SECONDS = 60
 
 sys.path.insert(0, str(ROOT / "tests" / "package" / "importers"))
@@ -94,7 +94,7 @@ def _fuzz_target(name: str, seconds: int) -> int:
     dictionary.write_text("".join(f'"{word}"\n' for word in sorted(words)[:2000]))
 
     def feed_bytes(data: bytes) -> None:
-        fuzz_targets.feed(name, data.decode(errors="replace"))
+        fuzz_targets.run_target(name, data.decode(errors="replace"))
 
     options = [
         f"-max_total_time={seconds}",
@@ -116,10 +116,10 @@ def _feed_random_texts(fuzz_targets: ModuleType, name: str, seconds: int) -> int
     end = time.monotonic() + seconds
     runs = 0
     while time.monotonic() < end:
-        text = fuzz_targets.mutant(rng, seeds)
+        text = fuzz_targets.mutate_seeds(rng, seeds)
         with contextlib.ExitStack() as on_failure:
             on_failure.callback((WORK / name / "crash.txt").write_text, text)
-            fuzz_targets.feed(name, text)
+            fuzz_targets.run_target(name, text)
             on_failure.pop_all()
         runs += 1
     print(f"number_of_executed_units: {runs}")

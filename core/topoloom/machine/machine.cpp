@@ -29,7 +29,7 @@ Value with_grid(const Machine& machine, const Use& use, const Value& otherwise) 
         }
     };
     return with_topology(machine, [&]<class T>(const T& topology) -> Value {
-        if constexpr (std::is_same_v<T, Degraded>) {
+        if constexpr (std::is_same_v<T, DegradedTopology>) {
             return std::visit(apply, topology.intact());
         } else {
             return apply(topology);
@@ -62,7 +62,7 @@ template <class T>
 std::uint32_t min_node_distance(const T& network) {
     const std::size_t nodes = network.node_count();
     if (nodes == 1) return 0;
-    if constexpr (std::is_same_v<T, Degraded>) {
+    if constexpr (std::is_same_v<T, DegradedTopology>) {
         return std::visit(
             [&]<class W>(const W& whole) {
                 if constexpr (std::is_same_v<W, ExplicitGraph>) return min_node_distance(whole);
@@ -169,7 +169,7 @@ void Machine::complete_speeds() {
         }
     };
     with_topology(*this, [&]<class T>(const T& network) {
-        if constexpr (std::is_same_v<T, Degraded>) {
+        if constexpr (std::is_same_v<T, DegradedTopology>) {
             std::visit(add_card_remark, network.intact());
         } else {
             add_card_remark(network);
@@ -197,23 +197,23 @@ std::size_t Machine::link_count() const {
 }
 
 std::vector<Node> Machine::usable_nodes() const {
-    if (const auto* degraded = std::get_if<Degraded>(topology_.get())) return degraded->usable_nodes();
+    if (const auto* degraded = std::get_if<DegradedTopology>(topology_.get())) return degraded->usable_nodes();
     const ids<Node> all(node_count_);
     return {all.begin(), all.end()};
 }
 
 void Machine::require_usable(std::span<const Node> nodes, std::string_view whose) const {
-    if (const auto* degraded = std::get_if<Degraded>(topology_.get())) degraded->require_usable(nodes, whose);
+    if (const auto* degraded = std::get_if<DegradedTopology>(topology_.get())) degraded->require_usable(nodes, whose);
 }
 
 bool Machine::connected(Node from, Node to) const {
-    const auto* degraded = std::get_if<Degraded>(topology_.get());
+    const auto* degraded = std::get_if<DegradedTopology>(topology_.get());
     return degraded == nullptr || degraded->connected(from, to);
 }
 
 void Machine::require_connected(Node from, Node to) const {
     if (connected(from, to)) return;
-    const auto& degraded = std::get<Degraded>(*topology_);
+    const auto& degraded = std::get<DegradedTopology>(*topology_);
     for (const Node node : {from, to}) {
         if (!degraded.is_up(node)) fail("node ", node.value, " is down");
     }

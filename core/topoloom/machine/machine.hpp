@@ -18,7 +18,7 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/degraded.hpp"
+#include "topoloom/machine/degraded_topology.hpp"
 #include "topoloom/machine/geometry/hop_table.hpp"
 #include "topoloom/machine/geometry/levels.hpp"
 #include "topoloom/machine/topologies.hpp"
@@ -27,7 +27,7 @@
 namespace topoloom {
 
 /// Any topology, intact or with failures.
-using AnyTopology = Extended<IntactTopology, Degraded>::type;
+using AnyTopology = Extended<IntactTopology, DegradedTopology>::type;
 
 /// The geometry of a topology. Searches are compiled once per geometry instead of once per topology.
 using AnyGeometry = std::variant<const Torus*, const WideTorus*, const Tree*, const HopTable*>;

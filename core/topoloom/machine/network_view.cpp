@@ -92,7 +92,7 @@ bool NetworkView::is_adaptive() const {
 }
 
 bool NetworkView::is_up(Link link) const {
-    const auto* const degraded = std::get_if<Degraded>(topology_);
+    const auto* const degraded = std::get_if<DegradedTopology>(topology_);
     return degraded == nullptr || degraded->is_up(link);
 }
 

@@ -49,7 +49,7 @@ BigVector<double> all_pairs_loads(const Allocation& allocation, int threads) {
         for (std::size_t c = 1; c < loads.size(); ++c) {
             for (std::size_t link = 0; link < links; ++link) loads[0][link] += loads[c][link];
         }
-        settle_loads(network, loads[0]);
+        convert_sums_to_loads(network, loads[0]);
     });
     return std::move(loads.front());
 }

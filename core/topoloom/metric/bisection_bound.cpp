@@ -242,7 +242,7 @@ double bound_bandwidth(const T& network, const NodeHalves& halves) {
     return bound_by_routes(erase_network_type(network), std::vector<Node>(all.begin(), all.end()), halves);
 }
 
-double bound_bandwidth(const Degraded& network, const NodeHalves& halves) {
+double bound_bandwidth(const DegradedTopology& network, const NodeHalves& halves) {
     const std::vector<Node> nodes = network.usable_nodes();
     try {
         network.require_usable(nodes, "the allocation");

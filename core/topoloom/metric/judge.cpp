@@ -271,7 +271,7 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
     result.messages_out = std::move(all.messages_out);
     result.messages_in = std::move(all.messages_in);
     with_common_routes(machine, [&]<class T>(const T& network) {
-        settle_loads(network, result.loads);
+        convert_sums_to_loads(network, result.loads);
         if constexpr (requires { network.with_minimal_share(0); }) {
             if (network.is_adaptive()) split_adaptively(network, graph, machine, placement, workers, result);
         }

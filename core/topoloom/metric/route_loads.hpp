@@ -11,7 +11,7 @@
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/topologies/fat_tree.hpp"
 #include "topoloom/machine/topologies/hosted.hpp"
-#include "topoloom/machine/topologies/torus_deposits.hpp"
+#include "topoloom/machine/topologies/torus_load_differences.hpp"
 
 namespace topoloom {
 
@@ -93,7 +93,7 @@ class RouteLoads<BasicTorus<Width>> {
         void operator()(std::size_t index, double amount) const { loads->add(index, amount); }
     };
     DelayedLoads loads_;
-    typename BasicTorus<Width>::template Deposits<Add> deposits_;
+    typename BasicTorus<Width>::template LoadDifferences<Add> deposits_;
 };
 
 /// Fat tree: adds to one representative of the links that share a message equally.
@@ -140,7 +140,7 @@ class RouteLoads<Hosted<Base>> {
 
 /// Converts the sums of RouteLoads to loads, after the last message.
 template <class T>
-void settle_loads(const T& network, std::span<double> loads) {
+void convert_sums_to_loads(const T& network, std::span<double> loads) {
     if constexpr (requires { network.settle(loads); }) network.settle(loads);
 }
 

@@ -152,7 +152,7 @@ def load_allocation(
         return _parse_allocation(nodes, text)
 
 
-def read_allocation(
+def parse_allocation(
     machine: Machine, text: str, hosts: Sequence[str] = ()
 ) -> AllocatedHosts:
     """Read an allocation from the text of a file."""

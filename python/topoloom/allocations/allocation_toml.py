@@ -46,7 +46,7 @@ def read_allocation_tables(document: dict[str, Any]) -> tuple[AllocatedNode, ...
     return tuple(nodes)
 
 
-def allocation_lines(nodes: Iterable[AllocatedNode]) -> Iterator[str]:
+def format_allocation_tables(nodes: Iterable[AllocatedNode]) -> Iterator[str]:
     """Yield the lines of the allocation tables."""
     for slots, group in itertools.groupby(nodes, key=lambda node: node.slots):
         hosts = compress_hostlist(node.host for node in group)

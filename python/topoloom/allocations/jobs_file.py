@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from topoloom._core import Allocation, Error, Machine
-from topoloom.allocations.allocation_file import read_allocation
+from topoloom.allocations.allocation_file import parse_allocation
 from topoloom.support.files import prefix_errors, read_text
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -36,7 +36,7 @@ def load_jobs(
         lines = [line.split() for line in text.splitlines()]
         head = next((words for words in lines if words), [])
         if head[:1] != ["JOBID"]:
-            return {Path(path).name: read_allocation(machine, text, hosts).allocation}
+            return {Path(path).name: parse_allocation(machine, text, hosts).allocation}
         if len(head) != 2:
             raise Error(
                 f"has the columns {' '.join(head)}; write it with squeue -o '%i %N'"
@@ -55,7 +55,7 @@ def _read_squeue(
         if job in jobs:
             raise Error(f"line {number}: job {job} appears twice")
         try:
-            jobs[job] = read_allocation(machine, nodes, hosts).allocation
+            jobs[job] = parse_allocation(machine, nodes, hosts).allocation
         except Error as error:
             what = str(error).removeprefix("line 1: ")
             raise Error(f"line {number}: job {job}: {what}") from None

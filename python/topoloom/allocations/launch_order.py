@@ -25,7 +25,7 @@ from topoloom._core import Allocation, Error
 from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.hosts import host_count, hosts_in_order, slots_per_host
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
-from topoloom.support.units import counted, exact_bytes, format_bytes
+from topoloom.support.units import counted, format_bytes, format_exact_bytes
 
 Counts = npt.NDArray[np.int64]
 
@@ -123,7 +123,7 @@ class LaunchOrder:
     memory_per_rank: int = 0
 
     @property
-    def limits(self) -> bool:
+    def has_limits(self) -> bool:
         """Whether nodes may hold fewer ranks than slots."""
         return (
             self.ranks_per_node is not None
@@ -131,7 +131,7 @@ class LaunchOrder:
             or self.memory_per_rank > 0
         )
 
-    def first_slots(
+    def select_first_slots(
         self,
         allocation: Allocation,
         ranks: int,
@@ -146,7 +146,7 @@ class LaunchOrder:
         slots, capacity = self._find_slots_and_capacity(allocation, ranks, memory, node)
         return slots.select(capacity)
 
-    def used_slots(
+    def select_used_slots(
         self,
         allocation: Allocation,
         ranks: int,
@@ -155,7 +155,7 @@ class LaunchOrder:
     ) -> UsedSlots:
         """Select the slots that the launcher uses; rank i runs on slot i of the result.
 
-        Parameters and errors are those of `first_slots`.
+        Parameters and errors are those of `select_first_slots`.
         """
         slots, capacity = self._find_slots_and_capacity(allocation, ranks, memory, node)
         if self.ranks_per_node is not None:
@@ -188,7 +188,7 @@ class LaunchOrder:
         slots = counts[counts > 0] * self.cores_per_rank
         which = f"{used:,} of them" if used < nodes else "each" if nodes > 1 else "it"
         command = launcher.command(
-            used, ranks, most if self.limits else 0, self.cores_per_rank
+            used, ranks, most if self.has_limits else 0, self.cores_per_rank
         )
         hint = ""
         if self.ranks_per_node is None:
@@ -291,7 +291,7 @@ class _AllocatedSlots:
 
 def _format_size(amount: int) -> str:
     """Format bytes exactly in the largest unit; round if that has many digits."""
-    exact = exact_bytes(amount)
+    exact = format_exact_bytes(amount)
     return exact if len(exact) <= len("1023 GiB") else format_bytes(amount)
 
 

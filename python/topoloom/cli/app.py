@@ -125,9 +125,9 @@ class VerbGroup(click.Group):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Refuse an unknown verb and name the nearest one."""
         if args and args[0] not in VERBS and not ctx.resilient_parsing:
-            from topoloom.support.nearest import unknown_name
+            from topoloom.support.name_lookup import describe_unknown_name
 
-            raise Failure(unknown_name("verb", args[0], VERBS), 2)
+            raise Failure(describe_unknown_name("verb", args[0], VERBS), 2)
         return super().resolve_command(ctx, args)
 
     def make_context(self, *words: Any, **more: Any) -> Any:
@@ -290,6 +290,6 @@ def _usage_message(error: Any) -> str:
     text = text[:1].lower() + text[1:].rstrip(".")
     if not similar:
         return text
-    from topoloom.support.nearest import suggest
+    from topoloom.support.name_lookup import suggest
 
     return text + suggest(error.option_name, similar)

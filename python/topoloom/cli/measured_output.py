@@ -66,7 +66,7 @@ def _title(found: MeasuredCollective, size: int) -> str:
 
 
 def _name(one: MeasuredSchedule) -> str:
-    from topoloom.preload.measure import MPI_OWN
+    from topoloom.preload.collective_timing import MPI_OWN
 
     return _OWN if one.schedule == MPI_OWN else one.schedule
 

@@ -35,10 +35,10 @@ def note_unverified(run_report: RunReport) -> None:
 def note_placement(placed: PlacedJob, launch: Launch) -> None:
     """Print the gain of the placement, before the program starts."""
     from topoloom.placements.measures import (
-        gain_text,
-        measure_text,
+        format_gain,
+        format_measure,
+        format_objective,
         measure_title,
-        objective_text,
     )
     from topoloom.support.units import counted
 
@@ -47,15 +47,15 @@ def note_placement(placed: PlacedJob, launch: Launch) -> None:
 
     def change(name: str, text: Callable[[float], str]) -> str:
         before, after = block[name], file.values[name]
-        return f"{text(before)} -> {text(after)} ({gain_text(name, before, after)})"
+        return f"{text(before)} -> {text(after)} ({format_gain(name, before, after)})"
 
     value = change(
         objective.measure,
-        lambda value: objective_text(value, objective.objective, machine),
+        lambda value: format_objective(value, objective.objective, machine),
     )
 
     def bytes_change(name: str) -> str:
-        written = change(name, lambda value: measure_text(name, value, machine))
+        written = change(name, lambda value: format_measure(name, value, machine))
         return f"{measure_title(name, machine)} {written}"
 
     note(

@@ -13,7 +13,7 @@ from topoloom.frameworks.deepspeed import DeepSpeedJob
 from topoloom.frameworks.device_mesh import DeviceMeshJob
 from topoloom.frameworks.job import Job
 from topoloom.frameworks.megatron import NEWEST, MegatronJob
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 #: name -> axes with a size option, and the axis that fills the world
 FRAMEWORKS = {
@@ -47,7 +47,7 @@ def parse_framework(text: str) -> Framework:
         return Framework("megatron", (int(match[1]), int(match[2])))
     if text not in FRAMEWORKS:
         raise Error(
-            f"{unknown_name('framework', text, FRAMEWORKS)}; megatron-0.8 selects "
+            f"{describe_unknown_name('framework', text, FRAMEWORKS)}; megatron-0.8 selects "
             "that release of Megatron-Core"
         )
     return Framework(text, NEWEST)

@@ -17,7 +17,7 @@ from typing import ClassVar
 from topoloom._core import Error
 from topoloom.frameworks.job import Job
 from topoloom.graphs.layouts import Layout, View
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 #: Axes of an order, in Megatron's default order.
 AXES = ("tp", "cp", "ep", "dp", "pp")
@@ -107,7 +107,7 @@ class MegatronJob(Job):
         order = name.split("-")
         for axis in order:
             if axis not in AXES:
-                raise Error(unknown_name("axis of Megatron", axis, AXES))
+                raise Error(describe_unknown_name("axis of Megatron", axis, AXES))
             if order.count(axis) > 1:
                 raise Error(f"order '{name}' names {axis} twice")
         attention = self._make_view(name, dict(tp="tp", cp="cp", dp="dp", pp="pp"))
@@ -243,7 +243,9 @@ def make_megatron_job(
         for axis in given:
             if axis not in known:
                 what = "the experts" if given is experts else "the mesh"
-                raise Error(unknown_name(f"axis of {what} in Megatron", axis, known))
+                raise Error(
+                    describe_unknown_name(f"axis of {what} in Megatron", axis, known)
+                )
     return MegatronJob(**mesh, **experts, release=release)
 
 

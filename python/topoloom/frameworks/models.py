@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.graphs.axes import Traffic
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 ELEMENT_BYTES = 2
 
@@ -194,10 +194,12 @@ def parse_step(text: str) -> TrainingStep:
         key, equals, value = word.partition("=")
         if not equals:
             if word.lower() not in known:
-                raise Error(unknown_name("model", word, known))
+                raise Error(describe_unknown_name("model", word, known))
             chosen = known[word.lower()]
         elif key not in (*sizes, *own):
-            raise Error(unknown_name("dimension", key, ["sequence", "batches", *own]))
+            raise Error(
+                describe_unknown_name("dimension", key, ["sequence", "batches", *own])
+            )
         elif not re.fullmatch("[1-9][0-9]{0,11}", value):
             raise Error(f"{key} of --train is '{value}'; give an integer from 1")
         else:

@@ -27,7 +27,7 @@ from topoloom._core import (
     order_axes as _order_axes,
 )
 from topoloom.graphs.phases import add_phases
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.units import parse_bytes
 
 #: The usual axes, the fastest first: the default order.
@@ -183,14 +183,14 @@ def parse_traffic(text: str, mesh: Mapping[str, int]) -> list[Traffic]:
         axes = tuple(match[1].split("+"))
         for axis in axes:
             if axis not in mesh:
-                raise Error(unknown_name("axis of the mesh", axis, mesh))
+                raise Error(describe_unknown_name("axis of the mesh", axis, mesh))
             if axes.count(axis) > 1:
                 raise Error(f"traffic '{match[1]}' names axis '{axis}' twice")
         collective = match[2] or (
             USUAL_COLLECTIVE.get(axes[0], "ring") if len(axes) == 1 else "ring"
         )
         if collective not in COLLECTIVES:
-            raise Error(unknown_name("collective", collective, COLLECTIVES))
+            raise Error(describe_unknown_name("collective", collective, COLLECTIVES))
         if any(one[:2] == (axes, collective) for one in traffic):
             raise Error(f"traffic {match[1]}={collective} is given twice; add it up")
         traffic.append(Traffic(axes, collective, parse_bytes(match[3])))
@@ -270,6 +270,6 @@ def check_fit(mesh: Mapping[str, int], ranks: int, allocation: Allocation) -> No
 def _number_axes(traffic: Traffic, names: list[str]) -> tuple[list[int], str, int]:
     for axis in traffic.axes:
         if axis not in names:
-            raise Error(unknown_name("axis of the mesh", axis, names))
+            raise Error(describe_unknown_name("axis of the mesh", axis, names))
     axes = [names.index(axis) for axis in traffic.axes]
     return axes, traffic.collective, traffic.bytes

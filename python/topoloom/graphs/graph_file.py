@@ -15,7 +15,7 @@ from topoloom import _core
 from topoloom._core import CommGraph, Error, OperationGraph, read_goal
 from topoloom.graphs.npz import load_npz, save_npz
 from topoloom.support.files import prefix_errors
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 #: name -> description, and suffixes of file names
 FORMATS = {
@@ -50,7 +50,7 @@ def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
     Errors begin with ``file:line:``.
     """
     if kind is not None and kind not in FORMATS:
-        raise Error(unknown_name("graph format", kind, FORMATS))
+        raise Error(describe_unknown_name("graph format", kind, FORMATS))
     if kind == "monitoring" or (kind is None and _is_monitoring(path)):
         return _load_monitoring(path)
     if kind is None:

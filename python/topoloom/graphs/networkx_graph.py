@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from topoloom._core import CommGraph, Error
-from topoloom.support.optional import import_optional
+from topoloom.support.optional_imports import import_optional
 
 
 def from_networkx(graph: Any, weight: str | None = "bytes") -> CommGraph:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from topoloom import _core
 from topoloom._core import CommGraph, Error
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 
 @dataclass(frozen=True)
@@ -318,7 +318,7 @@ def parse_grid(text: str) -> list[int]:
 def make_graph(name: str, request: Request) -> CommGraph:
     """Make the communication graph of a pattern."""
     if name not in PATTERNS:
-        raise Error(unknown_name("pattern", name, PATTERNS))
+        raise Error(describe_unknown_name("pattern", name, PATTERNS))
     return PATTERNS[name].make(request)
 
 

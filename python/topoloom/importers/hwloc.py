@@ -33,14 +33,14 @@ _WORD = re.compile(r"(?:0x)?[0-9a-fA-F]{1,8}")
 
 def read_hwloc(text: str) -> MachineDescription:
     """Read a node with its levels, and its host name if specified."""
-    inside, host = read_inside(text)
+    inside, host = read_node_cores(text)
     text = format_nodes(1, format_levels(inside))
     return MachineDescription(
         text, (host,) if host else (), node=make_node_parts(inside)
     )
 
 
-def read_inside(text: str) -> tuple[NodeCores, str | None]:
+def read_node_cores(text: str) -> tuple[NodeCores, str | None]:
     """Read cores, shared resources, devices, and the host name if specified."""
     topology = _TopologyReader()
     # Elements in file order, each with its nearest CPUs.

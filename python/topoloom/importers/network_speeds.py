@@ -11,7 +11,7 @@ from typing import NamedTuple
 from topoloom._core import Error, Machine, MachineText
 from topoloom.importers.machine_description import GivenSpeeds, MachineDescription
 from topoloom.importers.reachability import find_neighbors
-from topoloom.nodes.host_text import nodes_per_host_of
+from topoloom.nodes.host_text import parse_nodes_per_host
 from topoloom.support.units import format_bandwidth
 
 _LINK = re.compile(r"([0-9]+)-([0-9]+)")
@@ -151,7 +151,7 @@ def assume_speeds(
     elif kind == "tree":
         options.append(_format_tree_bandwidths(topology.sizes, network.bandwidth))
     elif kind == "rails":
-        gpus = nodes_per_host_of(described.text)
+        gpus = parse_nodes_per_host(described.text)
         between = options.pop()
         if nvlink is not None:
             between = f"bandwidth.nvlink={_format_rate(nvlink)}"

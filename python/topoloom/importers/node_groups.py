@@ -10,7 +10,7 @@ from typing import NamedTuple
 from topoloom._core import Error, Machine, MachineText
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.nodes.common_shape import find_common_shape
-from topoloom.nodes.host_text import is_vacant, nodes_per_host_of
+from topoloom.nodes.host_text import is_vacant, parse_nodes_per_host
 from topoloom.nodes.node_parts import Levels, NodeParts, NodeType, compress_port_costs
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.support.number_ranges import compress_ranges, join_numbers, split_numbers
@@ -76,7 +76,7 @@ def with_node_groups(
     Raises `topoloom.Error` if a node is in two groups or in none, or if the groups
     differ too much for one machine.
     """
-    if nodes_per_host_of(described.text) > 1:
+    if parse_nodes_per_host(described.text) > 1:
         raise Error(
             "the nodes of this machine are the GPUs of its hosts and must be equal; "
             "describe them in one [node], or as +node:8 after the machine"
@@ -108,7 +108,7 @@ def with_node_groups(
     return replace(described, text=network + nodes_text, node=node)
 
 
-def machine_of_type(machine: Machine, kind: NodeType) -> Machine:
+def build_machine_of_type(machine: Machine, kind: NodeType) -> Machine:
     """Build the same network with all nodes of one type."""
     text = MachineText(machine.text)
     down = f"+down:{','.join(text.down)}" if text.down else ""

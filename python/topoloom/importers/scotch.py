@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from topoloom._core import Error, Machine, MachineText
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.torus_places import MAX_ROUTERS
+from topoloom.importers.torus_positions import MAX_ROUTERS
 
 _MAX_TERMINALS = 2**31 - 1
 _MAX_AXES = 32

@@ -13,7 +13,7 @@ import re
 from topoloom._core import Error
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.scotch import recognizes_scotch_target
-from topoloom.importers.torus_places import check_torus_size, list_hosts_by_position
+from topoloom.importers.torus_positions import check_torus_size, list_hosts_by_position
 
 _RANK = re.compile(r"[0-9]{1,10}")
 _NODE = re.compile(

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from topoloom._core import Error
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.plain_text import is_number
 
 
@@ -171,7 +171,7 @@ def _parse_option(rest: list[str], syntax: Syntax, launcher: str) -> Option:
         return Option(name, (), (word,))
     if name not in syntax.values:
         known = sorted({*syntax.values, *syntax.flags})
-        hint = unknown_name("option", word, known).partition("; there are")[0]
+        hint = describe_unknown_name("option", word, known).partition("; there are")[0]
         raise Error(f"cannot read the {launcher} command: {hint}")
     count = syntax.values[name]
     if count == 2 and rest and "=" in rest[0]:  # special case: -genv NAME=VALUE

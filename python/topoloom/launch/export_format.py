@@ -46,7 +46,7 @@ class ExportFormat:
     special_loss: Callable[[HostPlacement], str | None] = lambda _: None
     relies_on: str | None = None
 
-    def use_command(self, placement: HostPlacement) -> str:
+    def format_use_command(self, placement: HostPlacement) -> str:
         """Format the command that uses the file of this placement."""
         counts = placement.ranks_per_host()
         return self.use.format(

@@ -20,7 +20,7 @@ from topoloom.nodes.hosts import (
     slots_per_host,
 )
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts, package_count
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.units import counted
 
 if TYPE_CHECKING:
@@ -295,7 +295,7 @@ def host_placement(
 
 def _check_bind(bind: str, node: NodeParts, cores_per_slot: int) -> None:
     if bind not in BINDS:
-        raise Error(unknown_name("thing to bind to", bind, BINDS))
+        raise Error(describe_unknown_name("thing to bind to", bind, BINDS))
     if not node.cpus:
         raise Error(
             f"cannot bind to a {bind}: the machine has no CPUs of its "

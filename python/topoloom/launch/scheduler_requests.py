@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.support.nearest import find_by_name
+from topoloom.support.name_lookup import find_by_name
 
 
 class _SegmentLimits(NamedTuple):
@@ -118,7 +118,7 @@ def can_request(scheduler: str, request: TopologyRequest) -> bool:
     return len(request.layers) <= limits.layers and (limits.upper or lowest)
 
 
-def request_lines(scheduler: str, request: TopologyRequest) -> list[str]:
+def format_request_lines(scheduler: str, request: TopologyRequest) -> list[str]:
     """Format a request as lines of a job script or a manifest with a pod per host."""
     writers = {
         "slurm": _format_slurm,

@@ -13,7 +13,7 @@ from topoloom.nodes.host_text import is_vacant
 _VERTEX = re.compile(r"(?:node|switch|level [0-9]+ (?:group|switch)) [0-9]+")
 
 
-def default_vertex_names(machine: Machine) -> list[str]:
+def list_default_vertex_names(machine: Machine) -> list[str]:
     """List the default names of nodes, and of switches of a tree or graph."""
     text = MachineText(machine.text).topology
     words = [f"node {node}" for node in range(machine.node_count)]
@@ -40,7 +40,7 @@ def vertex_names(
         f"node {node}": host for node, host in hosts.items() if not is_vacant(host)
     }
     if switches:
-        words = default_vertex_names(machine)[machine.node_count :]
+        words = list_default_vertex_names(machine)[machine.node_count :]
         names |= dict(zip(words, switches, strict=False))
     return names
 

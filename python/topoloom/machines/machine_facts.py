@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from topoloom._core import Machine, Wiring, bisect_machine
-from topoloom.machines.node_toml import level_costs, write_port
+from topoloom.machines.node_toml import level_costs, write_nic
 from topoloom.machines.node_types_toml import write_node_types
 from topoloom.machines.separate_parts import separate_parts
 from topoloom.nodes.host_slots import HostSlots
@@ -69,7 +69,7 @@ def machine_name(machine: Machine, node: NodeParts) -> str:
     return machine.name.partition(";")[0] if node.types else machine.name
 
 
-def node_facts(
+def collect_node_facts(
     machine: Machine, node: NodeParts, hosts: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Collect the properties of nodes under their keys in TOML."""
@@ -77,7 +77,7 @@ def node_facts(
     if node.types:
         return {"node_types": write_node_types(machine, node, hosts), **remarks}
     costs = {"costs": level_costs(machine, node.names)} if node.names else {}
-    return {**costs, **write_port(machine), **write_parts(node), **remarks}
+    return {**costs, **write_nic(machine), **write_parts(node), **remarks}
 
 
 def _count_links_by_bandwidth(machine: Machine) -> list[dict[str, Any]]:

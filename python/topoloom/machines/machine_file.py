@@ -20,7 +20,7 @@ from topoloom.support.files import (
     prefix_errors,
     read_text,
 )
-from topoloom.support.nearest import suggest
+from topoloom.support.name_lookup import suggest
 from topoloom.support.plain_text import check_characters
 from topoloom.support.units import counted
 
@@ -70,7 +70,7 @@ def load_machine(text: str | Path) -> Machine:
 
 def load_machine_and_hosts(text: str | Path) -> tuple[Machine, tuple[str, ...]]:
     """Load a machine and the names of its nodes; () if unnamed."""
-    machine, described = load_described(text)
+    machine, described = load_machine_and_description(text)
     return machine, described.hosts
 
 
@@ -80,10 +80,10 @@ def load_machine_and_allocation(text: str | Path) -> AllocatedHosts:
     For ``detect`` in a batch job, and for files saved from it, this is the allocation
     of the job; otherwise it is the whole machine.
     """
-    return described_allocation(*load_described(text))
+    return described_allocation(*load_machine_and_description(text))
 
 
-def load_described(
+def load_machine_and_description(
     text: str | Path, partial: bool = False, speeds: GivenSpeeds | None = None
 ) -> tuple[Machine, MachineDescription]:
     """Load a machine and its description.
@@ -109,7 +109,7 @@ def load_described(
 def describe_machine(
     text: str | Path, partial: bool = False, speeds: GivenSpeeds | None = None
 ) -> MachineDescription:
-    """Load a description as `load_described` does, but do not parse machine text."""
+    """Load a description as `load_machine_and_description` does, but do not parse machine text."""
     path, name = Path(text), str(text)
     if speeds is not None and any(speeds):
         suffixes = [end for _, ends in FORMATS.values() for end in ends]
@@ -219,9 +219,9 @@ def _repeat_hosts_by_node(machine: Machine, hosts: tuple[str, ...]) -> tuple[str
 def _check_switches(machine: Machine, switches: tuple[str, ...]) -> None:
     if not switches:
         return
-    from topoloom.machines.link_names import default_vertex_names
+    from topoloom.machines.link_names import list_default_vertex_names
 
-    count = len(default_vertex_names(machine)) - machine.node_count
+    count = len(list_default_vertex_names(machine)) - machine.node_count
     if len(switches) != count:
         raise Error(
             f"{counted(len(switches), 'switch name')}, but the machine has {count} "

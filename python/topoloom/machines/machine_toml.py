@@ -37,7 +37,7 @@ from topoloom.machines.node_toml import read_node
 from topoloom.machines.node_types_toml import read_node_types
 from topoloom.machines.topology_keys import read_down, read_topology
 from topoloom.machines.vacant_places import mark_vacant
-from topoloom.nodes.host_text import nodes_per_host_of
+from topoloom.nodes.host_text import parse_nodes_per_host
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.toml_document import HEADER_KEYS, check_header, read_toml
 from topoloom.support.toml_values import check_keys, get_entry
@@ -82,7 +82,7 @@ def _read_document(document: dict[str, Any], folder: Path) -> MachineDescription
     if "node" not in document:
         return described
     table = get_entry(document, "node", dict, "[node]")
-    levels, parts = read_node(table, nodes_per_host_of(text))
+    levels, parts = read_node(table, parse_nodes_per_host(text))
     return replace(described, text=text + levels, node=parts)
 
 

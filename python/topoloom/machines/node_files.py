@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from topoloom._core import Error, Machine, MachineText
-from topoloom.allocations.allocation_file import read_allocation
+from topoloom.allocations.allocation_file import parse_allocation
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.node_groups import NodeGroup, format_node_type, with_node_groups
 from topoloom.machines.machine_file import describe_machine
@@ -70,7 +70,7 @@ def _find_nodes(
         with prefix_errors(where):
             return expand_ranges(which.replace(" ", ""), bare.node_count)
     try:
-        listed = read_allocation(bare, which, hosts)
+        listed = parse_allocation(bare, which, hosts)
     except Error as error:
         raise Error(f"{where}: {str(error).removeprefix('line 1: ')}") from None
     return tuple(listed.allocation.nodes.tolist())

@@ -29,7 +29,7 @@ from topoloom._core import Error, Machine, MachineText
 from topoloom.machines.topology_options import insert_unit_space
 from topoloom.nodes.node_parts import COSTS, NodeParts, compress_port_costs
 from topoloom.nodes.node_parts_table import KEYS as PARTS, read_parts, write_parts
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.number_ranges import join_numbers, split_numbers
 from topoloom.support.toml_values import (
     check_integers,
@@ -97,10 +97,10 @@ def write_node(machine: Machine, parts: NodeParts) -> dict[str, Any]:
         table["distance"] = distance[: len(levels)]
         if distance[len(levels) :]:
             table["hop_weight"] = distance[len(levels)]
-    return {**table, **write_port(machine), **write_parts(parts)}
+    return {**table, **write_nic(machine), **write_parts(parts)}
 
 
-def write_port(machine: Machine) -> dict[str, Any]:
+def write_nic(machine: Machine) -> dict[str, Any]:
     """Build the entries of the NIC: speeds, and route costs unless 0."""
     options = _parse_node_options(machine)
     costs = compress_port_costs(split_numbers(options.get("port", "0")))
@@ -211,7 +211,9 @@ def _read_costs(node: dict[str, Any], names: list[str]) -> dict[str, int]:
     costs = dict(COSTS)
     for name, cost in check_type(node.get("costs", {}), dict, "node.costs").items():
         if name not in names and name not in COSTS:
-            raise Error(unknown_name("cost", f"node.costs.{name}", [*names, HOP]))
+            raise Error(
+                describe_unknown_name("cost", f"node.costs.{name}", [*names, HOP])
+            )
         least = 1 if name == HOP else 0
         if type(cost) is not int or not least <= cost < 2**31:
             raise Error(f"node.costs.{name} must be an integer, {least} or more")

@@ -27,7 +27,7 @@ from topoloom.machines.node_toml import (
     explicit_hop_weight,
     hop_weight,
     read_node,
-    write_port,
+    write_nic,
 )
 from topoloom.nodes.node_parts import NodeParts, NodeType
 from topoloom.nodes.node_parts_table import write_parts
@@ -105,7 +105,7 @@ def _write_node_type(
         table["distance"] = list(distance)
         if hop is not None:
             table["hop_weight"] = hop
-    speeds = {key: value for key, value in write_port(machine).items() if key != "port"}
+    speeds = {key: value for key, value in write_nic(machine).items() if key != "port"}
     return {
         **table,
         **({"port": list(port)} if port else {}),

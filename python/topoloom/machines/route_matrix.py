@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from topoloom.support.optional import import_optional
+from topoloom.support.optional_imports import import_optional
 
 
-def sparse_matrix(pairs: int, links: int, first: Any, link: Any, share: Any) -> Any:
+def build_sparse_matrix(
+    pairs: int, links: int, first: Any, link: Any, share: Any
+) -> Any:
     """Build a CSR matrix of link shares; `Machine.route_matrix` calls this."""
     sparse = import_optional("scipy.sparse", "route_matrix()")
     small = len(link) < 1 << 31 and links < 1 << 31

@@ -11,7 +11,7 @@ from topoloom._core import Error, MachineText
 from topoloom.machines import graph_toml
 from topoloom.machines.topology_forms import SectionForm, topology_forms
 from topoloom.machines.topology_options import HOST, Option, make_option
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.number_ranges import join_numbers, split_numbers
 from topoloom.support.toml_values import (
     check_integers,
@@ -32,7 +32,7 @@ class TopologyKind(NamedTuple):
 
 
 @cache
-def kinds() -> dict[str, TopologyKind]:
+def topology_kinds() -> dict[str, TopologyKind]:
     """Return each kind of topology by name."""
     return {
         form.name: TopologyKind(form.body, form.separator, _make_options(form))
@@ -57,9 +57,9 @@ _TOML_KEYS = {"route": "routes", "table": "tables"}
 def read_topology(topology: dict[str, Any], folder: Path) -> str:
     """Convert ``[topology]``, without its host names, to machine text."""
     name = get_entry(topology, "kind", str, "topology.kind")
-    if name not in kinds():
-        raise Error(unknown_name("topology.kind", name, kinds()))
-    kind = kinds()[name]
+    if name not in topology_kinds():
+        raise Error(describe_unknown_name("topology.kind", name, topology_kinds()))
+    kind = topology_kinds()[name]
     bodies = (kind.body,) if kind.body else graph_toml.KEYS
     hosts = ("hosts", "vacant", "switch_names", "labels")
     check_keys(topology, ("kind", *bodies, *kind.options, *hosts), "topology.")
@@ -88,7 +88,7 @@ def _read_body(kind: TopologyKind, topology: dict[str, Any]) -> tuple[str, int]:
 def write_topology(text: MachineText) -> dict[str, Any]:
     """Build the table ``[topology]`` from machine text."""
     topology = text.topology
-    kind = kinds()[topology.name]
+    kind = topology_kinds()[topology.name]
     table: dict[str, Any] = {"kind": topology.name}
     if not kind.body:
         table |= graph_toml.write_graph_body(topology.body, topology.items)

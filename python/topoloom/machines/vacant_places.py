@@ -17,7 +17,7 @@ from itertools import product
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.nodes.host_text import vacant_name
+from topoloom.nodes.host_text import format_vacant_name
 from topoloom.support.number_ranges import expand_ranges
 
 
@@ -37,7 +37,7 @@ def mark_vacant(topology: dict[str, Any], hosts: tuple[str, ...]) -> tuple[str, 
     names = list(hosts)
     for box in boxes:
         for node in _list_nodes(box, extents):
-            names[node] = vacant_name(node)
+            names[node] = format_vacant_name(node)
     return tuple(names)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from topoloom._core import Error
 from topoloom.model.model_toml import ModelFile, read_model_toml
 from topoloom.support.files import exists
-from topoloom.support.nearest import suggest
+from topoloom.support.name_lookup import suggest
 from topoloom.support.resources import find_shipped
 
 

@@ -40,8 +40,8 @@ from topoloom.support.files import write_text
 from topoloom.support.toml_document import (
     HEADER_KEYS,
     check_header,
+    format_toml,
     read_toml,
-    toml_text,
 )
 from topoloom.support.toml_values import (
     check_keys,
@@ -174,7 +174,7 @@ def write_model_toml(path: str | Path, file: ModelFile) -> None:
 
 
 def _format_table(table: dict[str, Any]) -> str:
-    return "".join(f"{key} = {toml_text(value)}\n" for key, value in table.items())
+    return "".join(f"{key} = {format_toml(value)}\n" for key, value in table.items())
 
 
 def make_model_tables(file: ModelFile) -> dict[str, Any]:

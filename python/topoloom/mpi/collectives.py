@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.mpi.library_loader import c_handle, load_library_once
+from topoloom.mpi.library_loader import convert_to_c_handle, load_library_once
 
 
 def alltoall(comm: Any, send: Any, receive: Any) -> None:
@@ -103,7 +103,11 @@ class _CBuffer:
         """Return the address, the elements per block, and the MPI datatype."""
         if self.size % blocks:
             raise Error(f"{self.size} elements are not {blocks} equal blocks")
-        return self.address, ctypes.c_int(self.size // blocks), c_handle(self.type)
+        return (
+            self.address,
+            ctypes.c_int(self.size // blocks),
+            convert_to_c_handle(self.type),
+        )
 
 
 def _call_exchange(
@@ -145,7 +149,7 @@ def _call_reduction(
         )
     _, count, kind = counted.split(blocks)
     roots = () if root is None else (ctypes.c_int(root),)
-    by = c_handle(MPI.SUM if op is None else op)
+    by = convert_to_c_handle(MPI.SUM if op is None else op)
     _call_library(comm, name, source.address, target.address, count, kind, by, *roots)
 
 
@@ -153,13 +157,13 @@ def _call_library(comm: Any, name: str, *arguments: Any) -> None:
     from mpi4py import MPI
 
     status = getattr(_load_library(comm), f"topoloom_{name}")(
-        *arguments, c_handle(comm)
+        *arguments, convert_to_c_handle(comm)
     )
     if status != MPI.SUCCESS:
         raise MPI.Exception(status)
 
 
 def _load_library(comm: Any) -> ctypes.CDLL:
-    from topoloom.preload.collectives import build_collectives
+    from topoloom.preload.collectives import build_collective_library
 
-    return load_library_once(comm, build_collectives)
+    return load_library_once(comm, build_collective_library)

@@ -11,7 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topoloom._core import Error
-from topoloom.mpi.library_loader import c_handle, load_library, on_all_ranks
+from topoloom.mpi.library_loader import (
+    call_on_all_ranks,
+    convert_to_c_handle,
+    load_library,
+)
 
 
 def reorder(
@@ -53,7 +57,7 @@ def reorder(
         On all processes, if an argument is wrong on one of them, the library cannot
         be compiled, or its MPI is not mpi4py's.
     """
-    ranks, amounts, option_text = on_all_ranks(
+    ranks, amounts, option_text = call_on_all_ranks(
         comm, lambda: _check_neighbors(neighbors, bytes, options)
     )
     return _create_communicator(
@@ -91,7 +95,7 @@ def remap(comm: Any, ranks: ArrayLike, *, mpicc: str | None = None) -> Any:
         On all processes, if `ranks` is not a permutation, the library cannot be
         compiled, or its MPI is not mpi4py's.
     """
-    order = on_all_ranks(
+    order = call_on_all_ranks(
         comm, lambda: _check_permutation(ranks, comm.size, comm.rank == 0)
     )
     return _create_communicator(
@@ -127,7 +131,7 @@ def order(comm: Any, options: str | None = None, *, mpicc: str | None = None) ->
         On all processes, if an option or a file is invalid; rank 0 prints the reason on
         standard error.
     """
-    option_text = on_all_ranks(comm, lambda: options.encode() if options else None)
+    option_text = call_on_all_ranks(comm, lambda: options.encode() if options else None)
     return _create_communicator(comm, "order", mpicc, option_text)
 
 
@@ -137,12 +141,12 @@ def _create_communicator(
     """Call a function of libtopoloom-mpi that creates a communicator."""
     from mpi4py import MPI
 
-    from topoloom.preload.mpi_library import build_reorderer
+    from topoloom.preload.mpi_library import build_reorder_library
 
-    library = load_library(comm, build_reorderer, mpicc)
+    library = load_library(comm, build_reorder_library, mpicc)
     created = MPI.Intracomm()
     status = getattr(library, f"topoloom_comm_{name}")(
-        c_handle(comm), *arguments, ctypes.c_void_p(MPI._addressof(created))
+        convert_to_c_handle(comm), *arguments, ctypes.c_void_p(MPI._addressof(created))
     )
     if status != MPI.SUCCESS:
         raise MPI.Exception(status)

@@ -15,7 +15,7 @@ from topoloom._core import Error
 T = TypeVar("T")
 
 
-def on_all_ranks(comm: Any, act: Callable[[], T]) -> T:
+def call_on_all_ranks(comm: Any, act: Callable[[], T]) -> T:
     """Call a function on all processes; if one call fails, all processes raise."""
     from mpi4py import MPI
 
@@ -46,10 +46,10 @@ def load_library(
     def compile_library() -> Path:
         return build(_find_compiler(mpicc))
 
-    own = on_all_ranks(comm, lambda: compile_library() if comm.rank == 0 else None)
+    own = call_on_all_ranks(comm, lambda: compile_library() if comm.rank == 0 else None)
     path = comm.bcast(own)
     version = MPI.Get_library_version()
-    return on_all_ranks(
+    return call_on_all_ranks(
         comm,
         lambda: _open_library(path if path.exists() else compile_library(), version),
     )
@@ -67,7 +67,7 @@ def load_library_once(
     return library
 
 
-def c_handle(handle: Any) -> Any:
+def convert_to_c_handle(handle: Any) -> Any:
     """Convert an mpi4py handle, such as a communicator, to a C handle."""
     from mpi4py import MPI
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from topoloom._core import Error
 from topoloom.mpi.library_loader import (
-    c_handle,
+    convert_to_c_handle,
     error_class,
     load_library_once,
     raise_error,
@@ -79,7 +79,7 @@ def balance(
     _check_status(
         library,
         library.topoloom_balance(
-            c_handle(comm),
+            convert_to_c_handle(comm),
             ctypes.c_longlong(count),
             ctypes.byref(options),
             ctypes.byref(plan),
@@ -127,7 +127,7 @@ def plan(
     _check_status(
         library,
         library.topoloom_plan_create(
-            c_handle(comm),
+            convert_to_c_handle(comm),
             ctypes.c_longlong(count),
             ctypes.c_int(receivers),
             _get_address(ranks),
@@ -392,6 +392,6 @@ def _check_status(
 
 
 def _load_library(comm: Any, mpicc: str | None) -> ctypes.CDLL:
-    from topoloom.preload.mpi_library import build_balancing
+    from topoloom.preload.mpi_library import build_balance_library
 
-    return load_library_once(comm, build_balancing, mpicc)
+    return load_library_once(comm, build_balance_library, mpicc)

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from topoloom._core import Error
 from topoloom.mpi.library_loader import (
-    c_handle,
+    call_on_all_ranks,
+    convert_to_c_handle,
     load_library,
-    on_all_ranks,
     raise_error,
 )
 
@@ -89,12 +89,12 @@ class Stream:
         beta: float = 0,
         mpicc: str | None = None,
     ) -> None:
-        from topoloom.preload.mpi_library import build_streams
+        from topoloom.preload.mpi_library import build_stream_library
 
         self._stream = ctypes.c_void_p()
         self._size = comm.size
-        self._dtype = on_all_ranks(comm, lambda: _check_item_type(np.dtype(dtype)))
-        self._library = load_library(comm, build_streams, mpicc)
+        self._dtype = call_on_all_ranks(comm, lambda: _check_item_type(np.dtype(dtype)))
+        self._library = load_library(comm, build_stream_library, mpicc)
         self._received: list[NDArray[Any]] = []
         self._handle = handler or (lambda items: self._received.append(items.copy()))
         self._callback = _HANDLER(self._deliver_items)
@@ -111,7 +111,7 @@ class Stream:
         )
         self._check_status(
             self._library.topoloom_stream_create(
-                c_handle(comm),
+                convert_to_c_handle(comm),
                 ctypes.c_int(self._dtype.itemsize),
                 self._callback,
                 None,

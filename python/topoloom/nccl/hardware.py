@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from topoloom._core import Error
 from topoloom.nccl.tuning import PROTOCOLS
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 
 @dataclass(frozen=True)
@@ -150,5 +150,5 @@ def find_hardware(name: str) -> Hardware:
         If the name is unknown.
     """
     if name not in MACHINES:
-        raise Error(unknown_name("machine of GPUs", name, MACHINES))
+        raise Error(describe_unknown_name("machine of GPUs", name, MACHINES))
     return MACHINES[name]

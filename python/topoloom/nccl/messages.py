@@ -18,7 +18,7 @@ from topoloom._core import Error
 from topoloom.nccl.channels import make_double_binary_tree, make_ring, make_tree
 from topoloom.nccl.communicator import Communicator
 from topoloom.nccl.exchange import find_relays, plan_rounds
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 Ints = NDArray[np.int64]
 
@@ -92,7 +92,7 @@ def expand_collective(
             f"no {operation} with {group.ranks} ranks, {bytes} bytes and root {root}"
         )
     if algorithm not in ALGORITHMS:
-        raise Error(unknown_name("algorithm of NCCL", algorithm, ALGORITHMS))
+        raise Error(describe_unknown_name("algorithm of NCCL", algorithm, ALGORITHMS))
     rows = _MessageTable()
     if group.ranks == 1:
         return rows.messages()

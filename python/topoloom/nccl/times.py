@@ -30,7 +30,7 @@ from topoloom.nccl.tuning import (
     TREE_SHARE,
     Generation,
 )
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 OPERATIONS = ("allreduce", "allgather", "reduce_scatter", "bcast", "reduce", "alltoall")
 
@@ -95,7 +95,7 @@ def predict_algorithms(
         If the operation is unknown or a number is invalid.
     """
     if operation not in OPERATIONS:
-        raise Error(unknown_name("collective of NCCL", operation, OPERATIONS))
+        raise Error(describe_unknown_name("collective of NCCL", operation, OPERATIONS))
     local = hardware.gpus if gpus is None else gpus
     if nodes < 1 or bytes < 0 or not 1 <= local <= hardware.gpus:
         raise Error(

@@ -20,7 +20,7 @@ def is_vacant(host: str) -> bool:
     return host.startswith(_VACANT)
 
 
-def vacant_name(node: int) -> str:
+def format_vacant_name(node: int) -> str:
     """Return the name of a vacant position."""
     return f"{_VACANT}{node}"
 
@@ -35,7 +35,7 @@ def drop_vacant(hosts: Iterable[str]) -> list[str]:
     return [host for host in hosts if not is_vacant(host)]
 
 
-def nodes_per_host_of(text: str) -> int:
+def parse_nodes_per_host(text: str) -> int:
     """Parse `Machine.nodes_per_host` from a machine's text."""
     topology = MachineText(text).topology
     if topology.name != "rails":

@@ -47,10 +47,10 @@ def classify_network(
     return NicNetwork.FABRIC
 
 
-def interface_kinds(networks: Sequence[NicNetwork]) -> list[str]:
+def classify_interfaces(networks: Sequence[NicNetwork]) -> list[str]:
     """Return the device kind of each NIC of a node: ``nic`` if MPI uses it.
 
-    >>> interface_kinds([NicNetwork.ETHERNET, NicNetwork.FABRIC])
+    >>> classify_interfaces([NicNetwork.ETHERNET, NicNetwork.FABRIC])
     ['ethernet', 'nic']
     """
     best = max(networks, default=NicNetwork.ETHERNET)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from topoloom.nodes.network_interfaces import NicNetwork, interface_kinds
+from topoloom.nodes.network_interfaces import NicNetwork, classify_interfaces
 from topoloom.nodes.node_parts import (
     COSTS,
     NIC,
@@ -83,7 +83,7 @@ class NodeCores:
     def classify_nics(self) -> NodeCores:
         """Set the kind of each NIC to ``nic`` or ``ethernet``: used by MPI or not."""
         cards = [device for device in self.devices if device.kind == NIC]
-        kinds = iter(interface_kinds([device.network for device in cards]))
+        kinds = iter(classify_interfaces([device.network for device in cards]))
         devices = [
             device._replace(kind=next(kinds)) if device.kind == NIC else device
             for device in self.devices

@@ -24,10 +24,10 @@ from topoloom.nodes.node_parts import (
     NodeParts,
 )
 from topoloom.support.files import prefix_errors
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
 from topoloom.support.toml_values import check_keys, check_type, get_entry
-from topoloom.support.units import exact_bytes, parse_bytes
+from topoloom.support.units import format_exact_bytes, parse_bytes
 
 KEYS = ("cpus", "devices", "memory_size")
 _WORD = re.compile(r"[!-~]{1,64}")
@@ -59,7 +59,7 @@ def write_parts(parts: NodeParts) -> dict[str, Any]:
     if parts.devices:
         table["devices"] = [_write_device(device) for device in parts.devices]
     if parts.memory_size:
-        table["memory_size"] = exact_bytes(parts.memory_size)
+        table["memory_size"] = format_exact_bytes(parts.memory_size)
     return table
 
 
@@ -98,7 +98,9 @@ def _read_device(table: dict[str, Any], slots: int, where: str) -> Device:
     name = _read_word(table, "name", where)
     kind = _read_word(table, "kind", where)
     if kind not in DEVICE_KINDS:
-        raise Error(f"{where}: " + unknown_name("kind of device", kind, DEVICE_KINDS))
+        raise Error(
+            f"{where}: " + describe_unknown_name("kind of device", kind, DEVICE_KINDS)
+        )
     near = _read_ids(
         get_entry(table, "slots", str, f"{where}.slots"),
         min(slots, MAX_CPUS),

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.support.child_processes import find_reason, run_in_background
+from topoloom.support.child_processes import find_error_line, run_in_background
 
 _POLL = 0.02
 
@@ -47,7 +47,7 @@ def solve(progress: Callable[[int], bool], **program: Any) -> Any:
                 time.sleep(_POLL)
         if child.status != 0:
             raise Error(
-                f"the linear program was not solved: {find_reason(child.output)}"
+                f"the linear program was not solved: {find_error_line(child.output)}"
             )
         with (folder / "solved").open("rb") as file:
             return pickle.load(file)

@@ -45,10 +45,10 @@ class Measure(NamedTuple):
     @property
     def heading(self) -> str:
         """Title with line breaks for a narrow column."""
-        return column_heading(self.title)
+        return wrap_column_heading(self.title)
 
 
-def column_heading(title: str) -> str:
+def wrap_column_heading(title: str) -> str:
     """Insert line breaks into a title for a narrow column."""
     return textwrap.fill(title, 12, break_on_hyphens=False)
 
@@ -124,7 +124,7 @@ MEASURES = {
 }
 
 
-def measure_values(judgement: Judgement, shared: bool = False) -> dict[str, float]:
+def collect_measures(judgement: Judgement, shared: bool = False) -> dict[str, float]:
     """Collect the values of a judgement by measure.
 
     Slot load is included if ranks share slots, minimal share for adaptive routing.
@@ -151,23 +151,23 @@ def measure_title(name: str, machine: Machine | None = None) -> str:
     return title
 
 
-def measure_text(name: str, value: float, machine: Machine) -> str:
+def format_measure(name: str, value: float, machine: Machine) -> str:
     """Format a measure with its unit."""
     unit = MEASURES[name].unit
     if unit is Unit.SECONDS:
         return format_seconds(value)
     if unit is Unit.LINK_LOAD:
-        return congestion_text(value, machine)
+        return format_congestion(value, machine)
     if unit is Unit.BYTES:
         return format_bytes(value)
     if unit is Unit.LINK_BYTES:
         return _format_plain_bytes(value)
     if unit is Unit.HOPS:
-        return counted_hops(value)
+        return format_hops(value)
     return format_count(value)
 
 
-def measure_texts(
+def format_measures(
     values: Mapping[str, float], machine: Machine | None = None
 ) -> dict[str, str]:
     """Map the titles of measures to formatted values."""
@@ -179,7 +179,7 @@ def measure_texts(
     }
 
 
-def congestion_text(value: float, machine: Machine) -> str:
+def format_congestion(value: float, machine: Machine) -> str:
     """Format congestion: seconds, or bytes if the machine has no bandwidths."""
     if machine.has_bandwidths:
         return format_seconds(value)
@@ -190,22 +190,22 @@ def _format_plain_bytes(value: float) -> str:
     return f"{format_count(value if value < 1000 else round(value))} B"
 
 
-def counted_hops(value: float) -> str:
+def format_hops(value: float) -> str:
     """Format a number of hops: ``1 hop``, ``4.4 hops``."""
     return counted(int(value), "hop") if value == int(value) else f"{value:,.3f} hops"
 
 
-def gain_text(name: str, before: float, after: float) -> str:
+def format_gain(name: str, before: float, after: float) -> str:
     """Format the gain of a measure, and mark an increase."""
     if name in MEASURES and not MEASURES[name].is_cost:
         return ""
     return format_percent(gain(before, after)) + (" (more)" if after > before else "")
 
 
-def objective_text(value: float, objective: str, machine: Machine) -> str:
+def format_objective(value: float, objective: str, machine: Machine) -> str:
     """Format the value of an objective with its unit."""
     if objective == "time":
         return format_seconds(value)
     if objective in ("congestion", "congestion-soft"):
-        return congestion_text(value, machine)
+        return format_congestion(value, machine)
     return format_count(value)

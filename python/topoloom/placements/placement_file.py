@@ -22,7 +22,7 @@ from topoloom._core import (
 )
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.nodes.node_tables import read_nodes, write_nodes
-from topoloom.placements.measures import measure_texts, measure_values
+from topoloom.placements.measures import collect_measures, format_measures
 from topoloom.support.files import prefix_errors, read_text, write_text
 from topoloom.support.json_values import get_value, parse_document
 from topoloom.support.version import __version__
@@ -90,7 +90,7 @@ class PlacementFile:
         **about: Any,
     ) -> PlacementFile:
         """Measure a placement; `value` is the objective if it is not a measure."""
-        values = measure_values(judge(graph, allocation, placement))
+        values = collect_measures(judge(graph, allocation, placement))
         if value is not None:
             values["objective"] = value
         return cls(allocation.machine, allocation, placement, values=values, **about)
@@ -132,7 +132,7 @@ class PlacementFile:
         """Make HTML of the measures and the origin, for notebooks."""
         from topoloom.machines.machine_facts import machine_name
         from topoloom.nodes.hosts import format_share
-        from topoloom.support.html_fragment import html_fragment, html_table
+        from topoloom.support.html_fragment import html_fragment, make_html_table
 
         origin = {
             "mapper": self.mapper,
@@ -147,8 +147,8 @@ class PlacementFile:
             f"{machine_name(self.machine, self.node)}"
         )
         known = {name: text for name, text in origin.items() if text}
-        measures = measure_texts(self.values, self.machine)
-        return html_fragment(title, html_table(measures), html_table(known))
+        measures = format_measures(self.values, self.machine)
+        return html_fragment(title, make_html_table(measures), make_html_table(known))
 
 
 def save_placement(path: str | Path, placement: PlacementFile) -> None:

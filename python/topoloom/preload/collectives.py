@@ -17,7 +17,7 @@ from topoloom._core import (
 )
 from topoloom.preload.shim import build_program, build_shim
 from topoloom.support.files import check_writable, prefix_errors, read_text
-from topoloom.support.resources import find_shipped, need_core_library
+from topoloom.support.resources import find_shipped, require_core_library
 
 #: Options of the form NAME=FILE; mpi/collective/settings.c has the same list.
 _FILES = {
@@ -36,7 +36,7 @@ _FOLDERS = (
 )
 
 
-def build_collectives(compiler: Path) -> Path:
+def build_collective_library(compiler: Path) -> Path:
     """Return libtopoloom-collective for the MPI of `compiler`, compiled if necessary.
 
     Raises `topoloom.Error` if the compiler fails, or this installation has no
@@ -46,24 +46,24 @@ def build_collectives(compiler: Path) -> Path:
         "collective",
         compiler,
         folders=["mpi/preload", *_FOLDERS],
-        libraries=[need_core_library()],
+        libraries=[require_core_library()],
         headers=_list_core_headers(),
     )
 
 
-def build_measurement(compiler: Path) -> Path:
+def build_timing_program(compiler: Path) -> Path:
     """Return the program that times collectives, linked with libtopoloom-collective.
 
     Raises
     ------
     topoloom.Error
-        For the same reasons as `build_collectives`.
+        For the same reasons as `build_collective_library`.
     """
     return build_program(
         "measure",
         compiler,
         folders=["mpi/collective", *_FOLDERS],
-        libraries=[need_core_library()],
+        libraries=[require_core_library()],
         headers=_list_core_headers(),
         exclude=["process_map/init_hook.c"],
     )
@@ -74,7 +74,7 @@ def _list_core_headers() -> list[Path]:
     return [capi / name for name in ("topoloom.h", "topoloom_schedules.h")]
 
 
-def read_setting(setting: str) -> dict[str, str]:
+def parse_settings(setting: str) -> dict[str, str]:
     """Parse the options of TOPOLOOM_COLLECTIVES; file names become absolute.
 
     Raises `topoloom.Error` if an option is unknown, repeated or has an invalid value,
@@ -109,8 +109,8 @@ def read_setting(setting: str) -> dict[str, str]:
     return found
 
 
-def write_setting(options: Mapping[str, str]) -> str:
-    """Format options for TOPOLOOM_COLLECTIVES, the inverse of `read_setting`."""
+def format_settings(options: Mapping[str, str]) -> str:
+    """Format options for TOPOLOOM_COLLECTIVES, the inverse of `parse_settings`."""
     return ";".join(f"{name}={value}" for name, value in options.items())
 
 

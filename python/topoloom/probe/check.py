@@ -12,7 +12,7 @@ import numpy as np
 
 from topoloom._core import Error
 from topoloom.probe.inference.suspects import BANDWIDTH, LATENCY
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Order
 from topoloom.probe.job_checks import check_ranks, find_crowded_hosts
 from topoloom.probe.locate.diagnose_parts import BadPart, Test, locate_by_rounds

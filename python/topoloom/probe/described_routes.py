@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from topoloom._core import Error
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.probe.stages.meetings import Pair, Round
 
 #: Maximum number of rounds that are filled concurrently.
@@ -24,7 +24,7 @@ class DescribedRoutes:
     """
 
     def __init__(self, claimed: str | Path, hosts: Sequence[str]) -> None:
-        self.machine, described = load_described(claimed)
+        self.machine, described = load_machine_and_description(claimed)
         number = {host: node for node, host in enumerate(described.hosts)}
         if missing := [host for host in hosts if host not in number]:
             raise Error(f"{claimed} does not contain the host {missing[0]}")

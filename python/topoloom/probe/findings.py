@@ -162,7 +162,7 @@ class Findings:
             for number, order in enumerate(self.samples.orders)
             if order.how in ("circle", "pairs") and order.kind == "echo"
         ]
-        echoes = self.samples.exchanges.of_orders(scans)
+        echoes = self.samples.exchanges.select_orders(scans)
         return {"echo": echoes, "burst": alone.select_by_mask(long)}
 
     def _make_level_document(self, level: Level) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from topoloom.probe.inference.large_groups import find_large_groups
 from topoloom.probe.inference.levels import find_levels
 from topoloom.probe.inference.modes import Values
 from topoloom.probe.inference.pair_costs import PairCosts
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Order, ProbeSamples
 from topoloom.probe.stages.effort import (
     Clock,
@@ -256,7 +256,7 @@ def compute_large_costs(samples: ProbeSamples) -> tuple[PairCosts, PairCosts]:
         and order.kind == "echo"
         and list(order.sizes) == [SIZE]
     ]
-    found = exchanges.of_orders(scanned)
+    found = exchanges.select_orders(scanned)
     ends = samples.ranks, found.first, found.second
     medians = found.medians
     errors = estimate_median_errors(found.counts, medians, found.relative_deviations)

@@ -24,7 +24,7 @@ from topoloom.probe.inference.suspects import (
     compute_rate_residuals,
     is_as_fast_across,
 )
-from topoloom.probe.job.running import JobEnded, ProbeJob
+from topoloom.probe.job.probe_job import JobEnded, ProbeJob
 from topoloom.probe.job_checks import check_ranks, find_doubts
 from topoloom.probe.large_scan import scan_large_job
 from topoloom.probe.refinement import measure_undecided_pairs

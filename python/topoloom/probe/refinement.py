@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import Pair
 from topoloom.probe.inference.undecided_pairs import find_undecided_pairs
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Order
 from topoloom.probe.scan_inference import (
     compute_scan_costs,

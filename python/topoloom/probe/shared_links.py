@@ -18,11 +18,11 @@ from topoloom.probe.inference.large_groups import infer_network
 from topoloom.probe.inference.network import Network, SwitchLink
 from topoloom.probe.inference.shared_links import (
     SLOWED_RATIO,
-    Meetings,
+    ConcurrentRounds,
     SharedLink,
     find_conflicts,
 )
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.network_model import find_host_costs
 from topoloom.probe.scan_inference import list_comparable_sets, list_first_ranks
 from topoloom.probe.stages.effort import Clock, Effort
@@ -143,7 +143,7 @@ def _insert_switches(
 
 def _group_by_set(
     found: Findings, sets: Sequence[Sequence[int]], met: Sequence[MeasuredRound]
-) -> list[Meetings]:
+) -> list[ConcurrentRounds]:
     number = {rank: n for n, ranks in enumerate(sets) for rank in ranks}
     host = found.host_of
     rounds: list[list[dict[Pair, float]]] = [[] for _ in sets]
@@ -155,7 +155,7 @@ def _group_by_set(
             if of_set:
                 rounds[n].append(of_set)
     return [
-        Meetings([host[rank] for rank in ranks], of_set)
+        ConcurrentRounds([host[rank] for rank in ranks], of_set)
         for ranks, of_set in zip(sets, rounds, strict=True)
     ]
 
@@ -172,7 +172,7 @@ class _SharedLinkRechecks:
         self._left = _MAX_RECHECKS
         self.links: list[SharedLink] = []
 
-    def check_groups(self, met: Meetings) -> None:
+    def check_groups(self, met: ConcurrentRounds) -> None:
         """Measure concurrent exchanges of a group's hosts with other hosts."""
         known: list[set[int]] = []
         for group in met.find_groups():
@@ -185,7 +185,7 @@ class _SharedLinkRechecks:
             if self._confirm_link(group, crossing):
                 known.append(set(group))
 
-    def check_pairs(self, met: Meetings) -> None:
+    def check_pairs(self, met: ConcurrentRounds) -> None:
         """Measure two pairs concurrently if both were slow in the same round."""
         candidates = met.find_slowed_pairs(self.links)
         for both in find_conflicts(candidates, _MAX_RECHECKS):

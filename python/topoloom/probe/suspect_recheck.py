@@ -25,7 +25,7 @@ from topoloom.probe.inference.suspects import (
     find_slow_hosts,
     find_slow_links,
 )
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Exchange, Order
 from topoloom.probe.stages.effort import format_pairs
 from topoloom.probe.stages.rates import WINDOW

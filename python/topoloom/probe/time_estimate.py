@@ -13,7 +13,7 @@ import numpy as np
 from topoloom.probe.inference.cost_matrix import estimate_deviations
 from topoloom.probe.inference.groups import MEDIAN
 from topoloom.probe.inference.landmarks import FIRST_LANDMARKS, MAX_ALL_PAIRS
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Order
 from topoloom.probe.large_scan import (
     HOST_ROUNDS,

@@ -22,7 +22,7 @@ from topoloom.probe.inference.pair_costs import (
     SomeCosts,
     select_measured_pairs,
 )
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Exchange
 from topoloom.probe.scan_inference import group_by_host, list_first_ranks
 from topoloom.probe.stages.effort import Clock, Effort
@@ -112,7 +112,7 @@ def compute_typical_costs(found: Findings) -> SomeCosts:
 
 def fit_costs(found: Findings) -> None:
     """Fit the message costs of each level without slow pairs."""
-    alone = found.samples.exchanges.of_orders(found.of_sizes)
+    alone = found.samples.exchanges.select_orders(found.of_sizes)
     for level in found.levels:
         is_in_level = _make_level_filter(found, level)
         own = [e for e in alone if is_in_level(e)]

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topoloom.machines.outline import outline
-from topoloom.placements.measures import MEASURES, measure_texts
+from topoloom.placements.measures import MEASURES, format_measures
 from topoloom.report.histogram import HEIGHT, WIDTH, make_histogram
 from topoloom.report.matrix import make_finest_level
 from topoloom.report.scene import find_wrapping_links, make_scene
-from topoloom.support.html_fragment import html_fragment, html_table
+from topoloom.support.html_fragment import html_fragment, make_html_table
 from topoloom.support.units import format_bytes
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def machine_html(machine: Machine) -> str:
     }
     picture = _scene(machine) if machine.link_count <= MAX_DRAWN else ""
     parts = html.escape("\n".join(outline(machine)))
-    table = html_table(facts)
+    table = make_html_table(facts)
     return html_fragment(machine.name, picture, table, f"<pre>{parts}</pre>")
 
 
@@ -50,14 +50,14 @@ def graph_html(graph: CommGraph) -> str:
         "messages": f"{graph.total_messages:,}",
         "bytes": format_bytes(graph.total_bytes),
     }
-    return html_fragment("communication graph", _matrix(graph), html_table(facts))
+    return html_fragment("communication graph", _matrix(graph), make_html_table(facts))
 
 
 def judgement_html(judgement: Judgement) -> str:
     """Show a judgement: its measures and how many links carry how much."""
     known = {name: getattr(judgement, name, None) for name in MEASURES}
     values = {name: value for name, value in known.items() if value is not None}
-    table = html_table(measure_texts(values))
+    table = make_html_table(format_measures(values))
     return html_fragment("judgement", _bars(judgement), table)
 
 

@@ -12,7 +12,7 @@ from topoloom.figure.judgement import write_headline
 from topoloom.figure.links import LoadUnit, choose_load_unit
 from topoloom.machines.machine_facts import machine_name
 from topoloom.nodes.hosts import format_share
-from topoloom.placements.measures import MEASURES, measure_text, measure_title
+from topoloom.placements.measures import MEASURES, format_measure, measure_title
 from topoloom.report.histogram import Histogram, make_histogram
 from topoloom.support.gain import gain
 from topoloom.support.plain_text import shorten
@@ -107,8 +107,8 @@ def _choose_numbers(before: View, after: View, machine: Machine) -> list[Number]
     return [
         Number(
             measure_title(name, machine),
-            measure_text(name, before.values[name], machine),
-            measure_text(name, after.values[name], machine),
+            format_measure(name, before.values[name], machine),
+            format_measure(name, after.values[name], machine),
             gain(before.values[name], after.values[name]),
             after.gaps.get(name),
         )
@@ -127,7 +127,7 @@ def _list_measures(
             {
                 "title": measure_title(name, machine),
                 "meaning": measure.meaning,
-                "values": [measure_text(name, value, machine) for value in numbers],
+                "values": [format_measure(name, value, machine) for value in numbers],
                 "is_cost": measure.is_cost,
                 "gain": gain(numbers[0], numbers[best]),
             }
@@ -179,7 +179,7 @@ def _list_bounds(report: Report) -> list[dict[str, Any]]:
     return [
         {
             "title": measure_title(name, report.machine),
-            "least": measure_text(name, least, report.machine),
+            "least": format_measure(name, least, report.machine),
             "by": proof,
             "gaps": [view.gaps.get(name) for view in report.views],
         }

@@ -99,10 +99,10 @@ def load_traces(path: str | Path) -> list[CallTrace]:
     OSError
         If the file cannot be read.
     """
-    return read_traces(read_text(path), str(path))
+    return parse_traces(read_text(path), str(path))
 
 
-def read_traces(text: str, name: str) -> list[CallTrace]:
+def parse_traces(text: str, name: str) -> list[CallTrace]:
     """Parse traces; error messages contain `name` and the line number."""
     lines = enumerate(text.splitlines(), 1)
     return [

@@ -24,7 +24,7 @@ from topoloom._core import (
     fitted_schedules,
     schedules,
 )
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 #: MPI names that differ from Topoloom's by more than hyphens.
 _OTHER_NAMES = {"bcast": "broadcast"}
@@ -90,7 +90,7 @@ def operations() -> list[str]:
     )
 
 
-def read_operation(text: str) -> str:
+def find_operation(text: str) -> str:
     """Find a collective by Topoloom's name or the MPI function.
 
     Raises
@@ -101,11 +101,11 @@ def read_operation(text: str) -> str:
     known = {name.replace("-", ""): name for name in operations()} | _OTHER_NAMES
     plain = text.lower().replace("-", "").replace("_", "").removeprefix("mpi")
     if plain not in known:
-        raise Error(unknown_name("collective", text, operations()))
+        raise Error(describe_unknown_name("collective", text, operations()))
     return known[plain]
 
 
-def schedule_names(call: Call, slots: RankSlots | None = None) -> list[str]:
+def list_schedule_names(call: Call, slots: RankSlots | None = None) -> list[str]:
     """List the schedules of a call, with candidate values of their options.
 
     With slots, options that depend on the slots are included.
@@ -166,7 +166,7 @@ def rank_schedules(
     # Sorting is stable: of equal costs, the first schedule wins, as at run time.
     costs = [
         RankedSchedule(name, strategy.cost(call.schedule(name)))
-        for name in names or schedule_names(call, slots)
+        for name in names or list_schedule_names(call, slots)
     ]
     for one in sorted(costs, key=lambda one: one.cost.time):
         found.setdefault(one.name if names else one.name.partition("(")[0], one)

@@ -101,7 +101,7 @@ def _list_sizes(operation: str, max_bytes: int) -> list[int]:
     return [size for size in sizes if size <= max_bytes]
 
 
-def decide_by_ranks(
+def find_decisions_by_ranks(
     call: Call,
     model: NetworkModel | None,
     slots: RankSlots | None = None,

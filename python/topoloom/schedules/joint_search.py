@@ -56,7 +56,7 @@ class JointResult(NamedTuple):
     steps: list[Step]
 
 
-def block_order(call: Call, allocation: Allocation) -> Placement:
+def make_block_order(call: Call, allocation: Allocation) -> Placement:
     """Place rank i on slot i, as launchers do."""
     return place(_make_empty_graph(call.ranks), allocation, "block").placement
 
@@ -80,7 +80,7 @@ def optimize_jointly(
     topoloom.Error
         If there are more ranks than slots.
     """
-    placement = block_order(call, allocation)
+    placement = make_block_order(call, allocation)
     steps: list[Step] = []
     best: RankedSchedule | None = None
     keeps_running = True

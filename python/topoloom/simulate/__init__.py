@@ -14,7 +14,7 @@ from typing import Protocol, cast
 
 from topoloom._core import CommGraph, Error, Machine, OperationGraph
 from topoloom.simulate.result import ReportProgress, SimulationResult, ignore_progress
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 #: name -> summary
 SIMULATORS = {
@@ -67,7 +67,7 @@ def load_simulator(name: str) -> Simulator:
     Raises `topoloom.Error` if there is no simulator of this name.
     """
     if name not in SIMULATORS:
-        raise Error(unknown_name("simulator", name, SIMULATORS))
+        raise Error(describe_unknown_name("simulator", name, SIMULATORS))
     module = importlib.import_module(f"{__name__}.{name}")
     return cast(Simulator, module.simulate)
 

@@ -31,7 +31,7 @@ from typing import Any
 
 from topoloom._core import Error, SwitchSettings
 from topoloom.support.files import exists
-from topoloom.support.nearest import suggest
+from topoloom.support.name_lookup import suggest
 from topoloom.support.resources import find_shipped
 from topoloom.support.toml_document import HEADER_KEYS, check_header, read_toml
 from topoloom.support.toml_values import (

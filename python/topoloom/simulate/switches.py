@@ -136,7 +136,7 @@ def simulate_graph(
     )
 
 
-def simulate_together(
+def simulate_concurrent_jobs(
     machine: Machine,
     runs: Sequence[Sequence[tuple[CommGraph, Ints]]],
     switch: SwitchModel | None = None,

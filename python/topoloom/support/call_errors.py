@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from topoloom.support.nearest import suggest
+from topoloom.support.name_lookup import suggest
 
 #: (required type, actual type) -> hint how to convert
 _REMEDIES = {
@@ -84,7 +84,7 @@ def add_call_errors(function: Any, module: str) -> Any:
     return call
 
 
-def complaint(function: Any, args: list[Any], kwargs: dict[str, Any]) -> str:
+def describe_call_error(function: Any, args: list[Any], kwargs: dict[str, Any]) -> str:
     """Describe the argument error in a call of a core function; "" if none is found.
 
     The core calls this function; `args` does not contain ``self``.

@@ -32,7 +32,7 @@ class Output(NamedTuple):
     status: int
 
 
-def read_output(*command: str) -> Output:
+def run_system_command(*command: str) -> Output:
     """Run a system program for at most 30 s; the status is nonzero after errors."""
     try:
         done = subprocess.run(
@@ -162,7 +162,7 @@ def run_in_background(
                     _terminate(process)
 
 
-def find_reason(output: str) -> str:
+def find_error_line(output: str) -> str:
     """Find the first line of output that contains words and is not a SimGrid log line.
 
     Lines of Topoloom's own programs take precedence.

@@ -131,7 +131,7 @@ def _get_umask() -> int:
     return mask
 
 
-def shared_directory(name: str) -> tempfile.TemporaryDirectory[str]:
+def make_shared_directory(name: str) -> tempfile.TemporaryDirectory[str]:
     """Make a temporary directory in the working directory, for all nodes of a cluster.
 
     If the working directory is not writable, use the system's temporary directory.
@@ -141,12 +141,12 @@ def shared_directory(name: str) -> tempfile.TemporaryDirectory[str]:
     with contextlib.suppress(OSError):
         return _make_directory(f".topoloom-{name}-", Path.cwd())
     try:
-        return local_directory(name)
+        return make_local_directory(name)
     except OSError:
         raise Error("cannot write into the working directory") from None
 
 
-def local_directory(name: str) -> tempfile.TemporaryDirectory[str]:
+def make_local_directory(name: str) -> tempfile.TemporaryDirectory[str]:
     """Make a temporary directory on this host."""
     return _make_directory(f"topoloom-{name}-", None)
 

@@ -17,7 +17,7 @@ def html_fragment(title: str, *parts: str) -> str:
     )
 
 
-def html_table(rows: Mapping[str, str]) -> str:
+def make_html_table(rows: Mapping[str, str]) -> str:
     """Write a two-column table of names and values; HTML is escaped."""
     lines = (
         f'<tr><th scope="row" style="text-align:left">{html.escape(name)}</th>'

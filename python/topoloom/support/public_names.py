@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 ROOT = __name__.partition(".")[0]
 
 
-def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def make_lazy_attributes(
+    package: str,
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make the functions ``__getattr__`` and ``__dir__`` of a package."""
 
     def load(name: str) -> Any:
         if name == "__all__":
-            return sorted(defining_modules(package))
-        home = defining_modules(package).get(name)
+            return sorted(find_defining_modules(package))
+        home = find_defining_modules(package).get(name)
         if home is None:
             raise AttributeError(_describe_unknown_name(package, name), name=name)
         if home == package:
@@ -44,13 +46,13 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
 
     def list_names() -> list[str]:
         own = {name for name in vars(sys.modules[package]) if name[:2] == "__"}
-        return sorted(own | defining_modules(package).keys())
+        return sorted(own | find_defining_modules(package).keys())
 
     return load, list_names
 
 
 @cache
-def defining_modules(package: str) -> dict[str, str]:
+def find_defining_modules(package: str) -> dict[str, str]:
     """Map the public names of a package to the modules that define them.
 
     A public module maps to the package itself.
@@ -69,11 +71,11 @@ def defining_modules(package: str) -> dict[str, str]:
     }
 
 
-def public_packages() -> list[str]:
+def list_public_packages() -> list[str]:
     """List topoloom and its public packages."""
     below = [
         f"{ROOT}.{name}"
-        for name, home in defining_modules(ROOT).items()
+        for name, home in find_defining_modules(ROOT).items()
         if home == ROOT
     ]
     return [ROOT, *sorted(below)]
@@ -83,7 +85,7 @@ def _describe_unknown_name(package: str, name: str) -> str:
     text = f"module '{package}' has no attribute '{name}'"
     if name.startswith("_"):
         return text
-    for other in public_packages():
-        if name in defining_modules(other):
+    for other in list_public_packages():
+        if name in find_defining_modules(other):
             return f"{text}; it is {other}.{name}"
     return text

@@ -14,7 +14,7 @@ def core_library() -> Path:
     return Path(_core.__file__).with_name("libtopoloom.so")
 
 
-def need_core_library() -> Path:
+def require_core_library() -> Path:
     """Return the path of libtopoloom; raise if it is missing.
 
     Raises `topoloom.Error` if the installation has no libtopoloom.

@@ -59,17 +59,19 @@ def check_header(document: dict[str, Any], name: str, version: int) -> None:
         )
 
 
-def toml_text(value: Any) -> str:
+def format_toml(value: Any) -> str:
     """Format a value as TOML; a list of tables has one line per table."""
     if isinstance(value, dict):
         inner = ", ".join(
-            f"{_format_key(k)} = {toml_text(v)}" for k, v in value.items()
+            f"{_format_key(k)} = {format_toml(v)}" for k, v in value.items()
         )
         return f"{{ {inner} }}"
     if isinstance(value, list):
         if value and isinstance(value[0], dict):
-            return "[\n" + "".join(f"    {toml_text(item)},\n" for item in value) + "]"
-        return "[" + ", ".join(toml_text(item) for item in value) + "]"
+            return (
+                "[\n" + "".join(f"    {format_toml(item)},\n" for item in value) + "]"
+            )
+        return "[" + ", ".join(format_toml(item) for item in value) + "]"
     # Strings, numbers and booleans are the same in JSON.
     return json.dumps(value)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 #: names of bandwidths relative to the default bandwidth
 FRACTIONS = ("half", "double", "quarter")
@@ -27,7 +27,9 @@ def check_keys(table: dict[str, Any], known: Iterable[str], where: str) -> None:
     names = list(known)
     for key in table:
         if key not in names:
-            raise Error(unknown_name("key", where + key, [where + k for k in names]))
+            raise Error(
+                describe_unknown_name("key", where + key, [where + k for k in names])
+            )
 
 
 def get_entry(table: dict[str, Any], key: str, kind: type, where: str) -> Any:

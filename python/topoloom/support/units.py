@@ -109,7 +109,7 @@ def format_bytes(amount: float) -> str:
     return f"{amount:.1f} {' KMGTPE'[power]}iB"
 
 
-def exact_bytes(amount: int) -> str:
+def format_exact_bytes(amount: int) -> str:
     """Format bytes exactly, for `parse_bytes`: ``512 GB``, ``3 KiB``, ``1025 B``."""
     if amount == 0:
         return "0 B"

@@ -10,7 +10,7 @@ from typing import Any
 
 from topoloom._core import CommGraph, Sharing, find_bounds, judge
 from topoloom.placements.congestion_lp import relax_congestion
-from topoloom.placements.measures import measure_values
+from topoloom.placements.measures import collect_measures
 from topoloom.tasks.objective import predict_time
 from topoloom.tasks.optimality_gap import gap
 from topoloom.tasks.placement_problem import PlacementProblem
@@ -104,7 +104,7 @@ def prove_bounds(
         bounds["congestion_max"] = Bound(relaxation.bound, "lp")
     if given.file is not None:
         on = (graph, allocation, given.file.placement)
-        values = predict_time(*on, phases) | measure_values(judge(*on), given.shared)
+        values = predict_time(*on, phases) | collect_measures(judge(*on), given.shared)
         bounds = {
             name: replace(one, value=values[name]) for name, one in bounds.items()
         }

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from topoloom._core import Error, Placement, Sharing, mappers, place
 from topoloom.support.gain import gain
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
 from topoloom.tasks.optimality_gap import gaps, quick_bounds
 from topoloom.tasks.problem import Problem, place_like_launcher
@@ -174,4 +174,4 @@ def _check_mappers(names: Sequence[str]) -> None:
         for stage in re.split(r"[+,](?![^()]*\))", name):
             plain = stage.partition("(")[0].strip()
             if plain not in known:
-                raise Error(unknown_name("mapper", plain, known))
+                raise Error(describe_unknown_name("mapper", plain, known))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from topoloom._core import CommGraph, Judgement, Placement, judge
 from topoloom.machines.link_names import format_link
-from topoloom.placements.measures import measure_values
+from topoloom.placements.measures import collect_measures
 from topoloom.tasks.objective import predict_time
 from topoloom.tasks.optimality_gap import Gaps, gaps, quick_bounds
 from topoloom.tasks.placement_problem import PlacementProblem
@@ -87,8 +87,8 @@ def judge_placement(
     judgement = judge(graph, where, placement, hottest=hottest)
     by_block, on = (graph, where, block), (graph, where, placement)
     before = predict_time(*by_block, phases)
-    before |= measure_values(judge(*by_block), shared)
-    values = predict_time(*on, phases) | measure_values(judgement, shared)
+    before |= collect_measures(judge(*by_block), shared)
+    values = predict_time(*on, phases) | collect_measures(judgement, shared)
     # Bounds assume one rank per slot.
     bounds = None if shared else quick_bounds(graph, where, phases)
     return JudgedPlacement(
@@ -100,7 +100,7 @@ def judge_placement(
         values,
         before,
         gaps(values, bounds),
-        [measure_values(judge(phase, where, placement), shared) for phase in phases],
+        [collect_measures(judge(phase, where, placement), shared) for phase in phases],
     )
 
 

@@ -21,10 +21,10 @@ from topoloom._core import (
     ring,
 )
 from topoloom.graphs.phases import load_phases
-from topoloom.machines.loads import Loads, load_loads, require_machine
-from topoloom.placements.measures import measure_values
+from topoloom.machines.link_loads import Loads, check_machine_text, load_link_loads
+from topoloom.placements.measures import collect_measures
 from topoloom.support.files import exists, prefix_errors
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.tasks.placement_problem import load_placement_problem
 from topoloom.tasks.problem import AllocationSpec
 
@@ -92,7 +92,7 @@ class Objective(NamedTuple):
         """
         on = (graph, allocation, placement)
         found = predict_time(*on, self.phases)
-        found |= measure_values(judge(*on), placement.shared)
+        found |= collect_measures(judge(*on), placement.shared)
         if self.measure == "objective":
             found["objective"] = objective_value(*on, **self.options)
         return found
@@ -176,15 +176,15 @@ def _check_name(name: str) -> None:
     """Refuse an unknown objective; the core does not know ``auto``."""
     if name not in OBJECTIVES and not name.startswith("weighted("):
         known = (*OBJECTIVES, "weighted(NAME=WEIGHT;...)")
-        raise Error(unknown_name("objective", name, known))
+        raise Error(describe_unknown_name("objective", name, known))
 
 
 def _background(text: str, machine: Machine) -> Any:
     graph, comma, placement = text.partition(",")
     if not comma or exists(text):
-        return load_loads(text, machine)
+        return load_link_loads(text, machine)
     given = load_placement_problem("judge", graph, placement, None, AllocationSpec())
     with prefix_errors(placement):
-        require_machine(given.allocation.machine.text, machine)
+        check_machine_text(given.allocation.machine.text, machine)
     assert given.file is not None
     return judge(given.graph, given.allocation, given.file.placement).loads

@@ -19,7 +19,7 @@ from topoloom.graphs.traces.trace_formats import (
     detect_trace_format,
     read_trace,
 )
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 
 class PatternResult(NamedTuple):
@@ -110,7 +110,7 @@ def import_pattern(
             f"{', '.join([*COLLECTIVES, BY_NCCL])}"
         )
     if kind is not None and kind not in (*FORMATS, *TRACES):
-        raise Error(unknown_name("graph format", kind, [*FORMATS, *TRACES]))
+        raise Error(describe_unknown_name("graph format", kind, [*FORMATS, *TRACES]))
     if is_trace(path, kind):
         profile, losses = read_trace(path, kind, partial)
         graph = profile.graph(collectives, None, gpus_per_node)
@@ -132,7 +132,7 @@ def generate_pattern(
 ) -> PatternResult:
     """Generate a pattern of `topoloom list patterns`, optionally with its phases."""
     if name not in PATTERNS:
-        raise Error(unknown_name("pattern", name, PATTERNS))
+        raise Error(describe_unknown_name("pattern", name, PATTERNS))
     graph = make_graph(name, request)
     if not with_phases:
         return PatternResult(name, graph)

@@ -51,7 +51,7 @@ class Job:
         from time import perf_counter
 
         start = perf_counter()
-        with self._standard_input.rewound():
+        with self._standard_input.rewind():
             yield
         self.durations[what] = perf_counter() - start
 
@@ -183,7 +183,11 @@ def start_placed(
     program have reported their locations.
     """
     from topoloom._core import Error
-    from topoloom.launch.apply.trial import check_hosts, check_launch, trial_program
+    from topoloom.launch.apply.trial_run import (
+        check_hosts,
+        check_launch,
+        make_trial_program,
+    )
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
     from topoloom.tasks.replaced_collectives import collectives_setting
     from topoloom.tasks.verified_run import run_verified, start_verify_agent
@@ -203,7 +207,7 @@ def start_placed(
         if isinstance(read, UnplacedCommand):
             check_hosts(job.program, libraries)
         else:
-            trial = read.with_program(trial_program(libraries))
+            trial = read.with_program(make_trial_program(libraries))
             lacking = check_launch(launch_slots.launch(trial, slots, directory))
             if lacking and job.collectives is not None:
                 raise Error(lacking)

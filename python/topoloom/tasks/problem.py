@@ -26,7 +26,7 @@ from topoloom.allocations.described_allocation import described_allocation
 from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.graphs.graph_file import load_graph
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.host_text import vacant_nodes
 from topoloom.nodes.hosts import (
@@ -37,7 +37,7 @@ from topoloom.nodes.hosts import (
     slots_per_host,
 )
 from topoloom.nodes.node_parts import NodeParts
-from topoloom.support.checks import check_int64
+from topoloom.support.range_checks import check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.sharing import NO_SHARING, share_slots
 
@@ -88,7 +88,7 @@ def load_problem(
     given, described = load_nodes(machine_text, where)
     machine = given.allocation.machine
     if share_slots(sharing, graph, given.allocation):
-        if where.order.limits:
+        if where.order.has_limits:
             raise Error(
                 "ranks that share slots, with an imbalance or capacities, go without "
                 "ranks per node, cores per rank and memory per rank"
@@ -130,9 +130,11 @@ def select_launched_slots(
     words = ""
     allocated = where.allocation or where.allocate or described.allocated
     if allocated or as_started:
-        at, words = order.used_slots(given.allocation, ranks, node.memory_size, node)
-    elif order.limits:
-        at = order.first_slots(given.allocation, ranks, node.memory_size, node)
+        at, words = order.select_used_slots(
+            given.allocation, ranks, node.memory_size, node
+        )
+    elif order.has_limits:
+        at = order.select_first_slots(given.allocation, ranks, node.memory_size, node)
     else:
         return given, words
     return given.part(at), words
@@ -142,7 +144,7 @@ def load_nodes(
     machine_text: str, where: AllocationSpec
 ) -> tuple[AllocatedHosts, MachineDescription]:
     """Load a machine, and find the nodes of a job on it."""
-    machine, described = load_described(machine_text)
+    machine, described = load_machine_and_description(machine_text)
     return choose_allocation(machine, described, where), described
 
 

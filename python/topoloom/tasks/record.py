@@ -158,7 +158,7 @@ def record_torch(
         If no process of it started a world of torch.distributed.
     """
     from topoloom.frameworks.pytorch.recorded_job import (
-        play_ranks,
+        emulate_ranks,
         read_recording,
         run_job,
     )
@@ -179,7 +179,7 @@ def record_torch(
         if world is None:
             job = run_job(program, *limits)
         else:
-            job = play_ranks(program, world, ranks, *limits)
+            job = emulate_ranks(program, world, ranks, *limits)
         if not any(one.stat().st_size for one in Path(folder).glob("*.calls")):
             raise NothingRecorded(
                 f"nothing was recorded (exit status {job.status}): no process of the "

@@ -66,7 +66,7 @@ def run_reordered(
     from topoloom.launch.launcher import Launch
     from topoloom.preload.mpi_library import format_machine_file
     from topoloom.preload.shim import add_preload, find_launcher
-    from topoloom.support.files import shared_directory
+    from topoloom.support.files import make_shared_directory
 
     _check_mapper(options.mapper)
     if options.search.seed > _MAX_SEED:
@@ -85,7 +85,7 @@ def run_reordered(
     variables = {"TOPOLOOM_OPTIONS": option_text}
     if text is None and "TOPOLOOM_MACHINE" in os.environ:
         variables["TOPOLOOM_MACHINE"] = os.environ["TOPOLOOM_MACHINE"]
-    with shared_directory("reorder") as name:
+    with make_shared_directory("reorder") as name:
         folder = Path(name)
         if text is not None:
             described = folder / "machine"
@@ -114,14 +114,14 @@ def _library(program: list[str], launcher: LaunchProgram, mpicc: str | None) -> 
     """Compile the preloaded library; refuse programs that it could break."""
     import os
 
-    from topoloom.launch.apply.trial import check_hosts
+    from topoloom.launch.apply.trial_run import check_hosts
     from topoloom.launch.launchers.launcher_commands import list_programs
-    from topoloom.preload.mpi_library import build_reorderer
+    from topoloom.preload.mpi_library import build_reorder_library
     from topoloom.preload.shim import add_preload, check_programs, find_compiler
     from topoloom.support.resources import core_library
 
     compiler = find_compiler(launcher, mpicc)
-    library = build_reorderer(compiler)
+    library = build_reorder_library(compiler)
     trusted = bool(mpicc or launcher.forwarding)
     check_programs(list_programs(program), compiler, library, trusted)
     add_preload(launcher, program, [library], {}, os.environ)  # may raise

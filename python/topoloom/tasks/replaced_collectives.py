@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from topoloom.placements.placement_file import PlacementFile, save_placement
-from topoloom.preload.collectives import write_setting
-from topoloom.support.files import read_text, shared_directory, write_text
+from topoloom.preload.collectives import format_settings
+from topoloom.support.files import make_shared_directory, read_text, write_text
 
 
 @contextlib.contextmanager
@@ -28,16 +28,16 @@ def collectives_setting(
         return
     costs = read_text(options["machine"]) if "machine" in options else ""
     if not _routes_known(placed) or "placement" in options or _names_machine(costs):
-        yield write_setting(options)
+        yield format_settings(options)
         return
     by_host = placed.hosts is not None and placed.machine.nodes_per_host == 1
     if renumbered and not by_host:
-        yield write_setting(options)
+        yield format_settings(options)
         return
-    with shared_directory("collectives") as name:
+    with make_shared_directory("collectives") as name:
         folder = Path(name).absolute()
         if set(";(") & set(str(folder)):  # not allowed in a setting
-            yield write_setting(options)
+            yield format_settings(options)
             return
         machine, placement = folder / "machine", folder / "placement"
         write_text(machine, f"{_machine_lines(placed, by_host)}{costs}")
@@ -45,7 +45,7 @@ def collectives_setting(
         if not renumbered:
             save_placement(placement, placed)
             files["placement"] = str(placement)
-        yield write_setting({**options, **files})
+        yield format_settings({**options, **files})
 
 
 def _routes_known(placed: PlacementFile) -> bool:

@@ -123,7 +123,7 @@ def _view(
     made: ReportedPlacement | None = None,
 ) -> View:
     from topoloom._core import judge
-    from topoloom.placements.measures import measure_values
+    from topoloom.placements.measures import collect_measures
     from topoloom.report.data import View, count_explained_links
     from topoloom.tasks.objective import predict_time
     from topoloom.tasks.optimality_gap import gaps
@@ -135,7 +135,7 @@ def _view(
         hottest=count_explained_links(problem.views),
     )
     values = predict_time(problem.graph, problem.where, placement, problem.phases)
-    values |= measure_values(judgement, problem.shared)
+    values |= collect_measures(judgement, problem.shared)
     part_loads = [
         np.sum(
             [judge(phase, problem.where, placement).loads for phase in phases], axis=0

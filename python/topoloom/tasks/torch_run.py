@@ -80,11 +80,11 @@ def run_torch(
         report.
     """
     from topoloom.launch.apply.program import run_program
-    from topoloom.launch.apply.torch_command import refuse_sorted_hosts
+    from topoloom.launch.apply.torch_command import reject_reordering_rendezvous
     from topoloom.launch.apply.torch_ranks import RankReportFolder, compare_ranks
     from topoloom.launch.launcher import Launch
 
-    refuse_sorted_hosts(command)
+    reject_reordering_rendezvous(command)
     with closing(RankReportFolder()) as ranks:
         status = run_program(Launch(list(command), ranks.environment))
         seen = ranks.read_reports()

@@ -28,7 +28,7 @@ from topoloom._core import (
     call_mapper,
     slot_capacities,
 )
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.resources import find_shipped
 from topoloom.tasks.objective import Objective
 from topoloom.tasks.search import UNLIMITED, Progress, Search, always_continue
@@ -214,7 +214,7 @@ def _from_python(path: Path, function: str) -> MapperFunction:
     found = getattr(module, function, None)
     if found is None:
         known = [name for name, one in vars(module).items() if callable(one)]
-        raise Error(f"{path}: " + unknown_name("function", function, known))
+        raise Error(f"{path}: " + describe_unknown_name("function", function, known))
     if not callable(found):
         raise Error(f"{path}: {function} is not a function")
     loaded: MapperFunction = found

@@ -89,7 +89,7 @@ def run_verified(
             agent = str(error)
     if isinstance(agent, str):
         return RunReport(run_program(launch), [], agent)
-    with agent.reporting(report):
+    with agent.watch_reports(report):
         status = run_program(watched)
     why = agent.read_error or (
         None if agent.reports else explain_missing_report(status)

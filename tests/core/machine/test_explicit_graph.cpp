@@ -47,7 +47,7 @@ class SlowShares {
     static constexpr std::uint32_t far = ~0U;
 
     static bool forwards(const ExplicitGraph& graph, std::uint32_t v) { return graph.forwards(v); }
-    static bool forwards(const Degraded& degraded, std::uint32_t v) {
+    static bool forwards(const DegradedTopology& degraded, std::uint32_t v) {
         return std::get<ExplicitGraph>(degraded.intact()).forwards(v);
     }
     void move_on(std::uint32_t at, double amount) {
@@ -112,7 +112,7 @@ TEST_CASE("given routes are taken, other pairs take a shortest route") {
 TEST_CASE("with ECMP all shortest routes share traffic hop by hop, also around failures") {
     int graphs = 0;
     for_each_topology([&]<class T>(const Machine& machine, const T& topology) {
-        if constexpr (std::is_same_v<T, ExplicitGraph> || std::is_same_v<T, Degraded>) {
+        if constexpr (std::is_same_v<T, ExplicitGraph> || std::is_same_v<T, DegradedTopology>) {
             const bool is_ecmp = machine.text().find("routing=ecmp") != std::string::npos;
             if (!is_ecmp || machine.text().find("table=") != std::string::npos) return;
             ++graphs;

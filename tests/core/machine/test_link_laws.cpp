@@ -8,7 +8,7 @@
 
 #include "machine/labeled_fat_tree.hpp"
 #include "machine/machines.hpp"
-#include "topoloom/machine/topologies/torus_deposits.hpp"
+#include "topoloom/machine/topologies/torus_load_differences.hpp"
 
 using namespace topoloom;
 
@@ -224,7 +224,7 @@ Ends expected_ends(const Hosted<Base>& hosted) {
     return ends;
 }
 
-Ends expected_ends(const Degraded& degraded) {
+Ends expected_ends(const DegradedTopology& degraded) {
     return std::visit([](const auto& whole) { return expected_ends(whole); }, degraded.intact());
 }
 
@@ -274,13 +274,13 @@ TEST_CASE("deposits on a torus settle to the loads of the routes") {
     for_each_topology([&](const Machine& machine, const auto& whole) {
         const auto& topology = between_routers(whole);
         using T = std::remove_cvref_t<decltype(topology)>;
-        if constexpr (requires { typename T::template Deposits<void (*)(std::size_t, double)>; }) {
+        if constexpr (requires { typename T::template LoadDifferences<void (*)(std::size_t, double)>; }) {
             std::vector<double> routed(topology.link_count(), 0.0);
             std::vector<double> deposited(topology.link_count(), 0.0);
             const auto nodes = static_cast<std::uint32_t>(machine.node_count());
             const auto add = [&](std::size_t link, double amount) { deposited[link] += amount; };
             {
-                typename T::template Deposits<decltype(add)> deposits(topology, add);
+                typename T::template LoadDifferences<decltype(add)> deposits(topology, add);
                 for (int sender = 0; sender < 50; ++sender) {
                     const Node a{rng.below(nodes)};
                     deposits.from(topology.point(a));

@@ -38,7 +38,7 @@ bool detours(const Machine& machine) { return mentions(machine, "routing=valiant
 /// Location of a node, or the router that it is attached to.
 template <class T>
 std::uint32_t router_of(const T& topology, Node node) {
-    if constexpr (std::is_same_v<T, Degraded>) {
+    if constexpr (std::is_same_v<T, DegradedTopology>) {
         return std::visit([&](const auto& whole) { return router_of(whole, node); }, topology.intact());
     } else {
         return between_routers(topology).vertex(node);

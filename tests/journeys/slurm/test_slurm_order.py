@@ -62,7 +62,7 @@ def test_srun_starts_ranks_in_block_order(
     machine = Machine("mesh:4+node:4")
     slots = [4 * node + i for node in range(nodes) for i in range(CORES[node])]
     allocation = Allocation(machine, range(nodes), slots)
-    used, words = order.used_slots(allocation, ranks)
+    used, words = order.select_used_slots(allocation, ranks)
     if words:
         command = words.partition(" as ")[2].partition(" does")[0]
     else:

@@ -15,8 +15,8 @@ from mpis import PROGRAMS, Mpi, need
 from test_collective_exports import BYTES, RANKS, Traffic, force_algorithm, traffic
 
 from topoloom.schedules.exports import intel_mpi
-from topoloom.schedules.exports.counterparts import (
-    Counterpart,
+from topoloom.schedules.exports.matching_algorithms import (
+    MatchingAlgorithm,
     MpiFunction,
     RankRange,
     SizeRule,
@@ -31,7 +31,7 @@ INTEL_MPI = Mpi(
     "pip install --prefix .venv/intel-mpi impi-rt impi-devel",
 )
 #: Functions by operation, and their algorithms for a number of ranks.
-Algorithms = list[tuple[str, MpiFunction, list[Counterpart]]]
+Algorithms = list[tuple[str, MpiFunction, list[MatchingAlgorithm]]]
 
 
 def algorithms(ranks: int) -> Algorithms:
@@ -96,7 +96,9 @@ def count_traffic(
     }
 
 
-def get_expected_traffic(operation: str, each: Counterpart, ranks: int) -> Traffic:
+def get_expected_traffic(
+    operation: str, each: MatchingAlgorithm, ranks: int
+) -> Traffic:
     """Count the messages of the schedule of an algorithm."""
     found = traffic(operation, each.schedule, ranks)
     if each.schedule == "at-once":  # it sends to itself, too
@@ -115,7 +117,7 @@ def test_algorithm_numbers_of_intel_mpi_match_their_schedules(
         if index < len(known)
     ]
     rules = "".join(
-        intel_mpi.write_choices(force_algorithm(function, each))
+        intel_mpi.write_rules(force_algorithm(function, each))
         for _, function, each in chosen
     )
     names = [function.name.lower() for _, function, _ in chosen]
@@ -141,7 +143,7 @@ def test_intel_mpi_changes_its_algorithm_as_the_variable_states(
         at = change * ranks if function.counts_all_ranks else change
         choices = [SizeRule(0, first[0].algorithm, 0)]
         choices.append(SizeRule(at, others[0][0].algorithm, 0))
-        rules += intel_mpi.write_choices([(function, [RankRange(2, ranks, choices)])])
+        rules += intel_mpi.write_rules([(function, [RankRange(2, ranks, choices)])])
         name = function.name.lower()
         before[name], after[name] = first[1], others[0][1]
     assert len(before) == 7

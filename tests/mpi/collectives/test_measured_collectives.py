@@ -20,9 +20,9 @@ from several_hosts import SECONDS
 from simulated_hosts import hosts_options
 
 from smpi import SETTINGS
-from topoloom.preload.measure import MPI_OWN
+from topoloom.preload.collective_timing import MPI_OWN
 from topoloom.schedules.call_trace import CallTrace
-from topoloom.schedules.choose import Call, operations, schedule_names
+from topoloom.schedules.choose import Call, list_schedule_names, operations
 from topoloom.tasks.collectives.measure import fastest, measure_collective
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def test_simulated_times_equal_the_predicted_ones(
     for size in done.json["sizes"]:
         found = size["schedules"]
         call = ALL_TO_ALL._replace(bytes=size["bytes"])
-        assert {one["name"] for one in found} == {MPI_OWN, *schedule_names(call)}
+        assert {one["name"] for one in found} == {MPI_OWN, *list_schedule_names(call)}
         assert [one["median"] for one in found] == sorted(o["median"] for o in found)
         ours = [one for one in found if one["name"] != MPI_OWN]
         best.append(ours[0]["name"])
@@ -96,7 +96,7 @@ def test_every_schedule_of_every_operation_is_measured(
     found = measure_collective(call, sizes, launcher, repeats=2)
     assert [measured[0].bytes for measured in found.sizes] == (sizes or [0])
     for measured in found.sizes:
-        names = set(schedule_names(call._replace(bytes=measured[0].bytes)))
+        names = set(list_schedule_names(call._replace(bytes=measured[0].bytes)))
         assert {one.schedule for one in measured} == {MPI_OWN, *names}
         assert all(len(one.samples) == 2 for one in measured)
         assert min(min(one.samples) for one in measured) > 0

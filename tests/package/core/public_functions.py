@@ -8,7 +8,7 @@ import inspect
 import re
 from typing import Any, NamedTuple
 
-from topoloom.support.public_names import defining_modules, public_packages
+from topoloom.support.public_names import find_defining_modules, list_public_packages
 
 
 class Parameter(NamedTuple):
@@ -35,8 +35,8 @@ def list_public_functions() -> list[Function]:
     Includes compiled functions, methods and constructors, and Python functions.
     """
     found = []
-    for package in public_packages():
-        for name, home in defining_modules(package).items():
+    for package in list_public_packages():
+        for name, home in find_defining_modules(package).items():
             value = getattr(importlib.import_module(package), name, None)
             if home == package or name == "Error":
                 continue

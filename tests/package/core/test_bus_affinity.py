@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from topoloom import Allocation, CommGraph, Error, Machine, load_machine, place
 from topoloom._core import (
     BusAffinities,
     bus_rates,
@@ -15,6 +13,8 @@ from topoloom._core import (
     rank_bipartitions,
     rank_bus_affinities,
 )
+
+from topoloom import Allocation, CommGraph, Error, Machine, load_machine, place
 from topoloom.graphs import Request, ring
 from topoloom.graphs.patterns import make_graph
 from topoloom.machines.machine_file import load_machine_and_hosts

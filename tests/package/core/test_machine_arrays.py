@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from random_scalars import MACHINES
+from topoloom._core import topologies
 
 from topoloom import (
     Allocation,
@@ -20,7 +21,6 @@ from topoloom import (
     judge,
     load_machine,
 )
-from topoloom._core import topologies
 from topoloom.machines import save_machine
 
 MORE = (

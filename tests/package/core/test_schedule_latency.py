@@ -13,10 +13,10 @@ from topoloom.schedules import ScheduleCost
 from topoloom.schedules.choose import (
     Call,
     RankSlots,
+    list_schedule_names,
     operations,
-    schedule_names,
 )
-from topoloom.schedules.joint_search import block_order
+from topoloom.schedules.joint_search import make_block_order
 
 GAP, BYTE, LATENCY = 0.5e-6, 1e-9, 2e-6
 
@@ -90,7 +90,7 @@ def test_a_schedule_ends_when_its_last_message_arrives(
 def test_no_schedule_ends_before_its_last_message_arrives(operation: str) -> None:
     for ranks in (2, 3, 7, 24):
         call = make_call(operation, ranks, 3000)
-        for name in schedule_names(call):
+        for name in list_schedule_names(call):
             time = compute_cost(call, name).time
             assert time >= simulate_last_arrival(call, name) * (1 - 1e-9), (name, ranks)
 
@@ -105,7 +105,7 @@ def test_a_pipeline_of_segments_pays_the_latency_once() -> None:
 def test_dependent_messages_pay_the_latency_each_time() -> None:
     for call in (make_call(operation, 64, 8) for operation in operations()):
         for name in ("ring", "bruck", "recursive-doubling", "pairwise", "cyclic"):
-            if name in schedule_names(call):
+            if name in list_schedule_names(call):
                 cost = compute_cost(call, name)
                 assert cost.time >= cost.rounds * MODEL.arrival(0), (name, call)
 
@@ -116,8 +116,8 @@ def test_cost_on_a_machine_adds_no_latency_to_the_model(operation: str) -> None:
     machine = Machine("torus:4x4,bandwidth=1e9GB/s+node:1,bandwidth=1e9GB/s")
     allocation = Allocation.whole(machine)
     call = make_call(operation, 16, 4096)
-    slots = RankSlots(allocation, block_order(call, allocation))
-    for name in schedule_names(call):
+    slots = RankSlots(allocation, make_block_order(call, allocation))
+    for name in list_schedule_names(call):
         schedule = call.schedule(name)
         found = schedule.cost_on(*slots, MODEL)
         waits = (found.time - schedule.cost_on(*slots, make_model(0)).time) / LATENCY

@@ -24,11 +24,11 @@ from topoloom.schedules import (
 from topoloom.schedules.choose import (
     Call,
     RankSlots,
+    list_schedule_names,
     operations,
     rank_schedules,
-    schedule_names,
 )
-from topoloom.schedules.joint_search import block_order
+from topoloom.schedules.joint_search import make_block_order
 
 ALPHA, BETA, GAMMA, DELTA, BETA_EM = 11e-6, 8e-9, 4e-9, 3.5e-9, 3.3e-9
 COSTS = CombiningCosts(
@@ -157,7 +157,7 @@ def test_many_to_many_costs_are_at_most_their_equations() -> None:
     for ranks, degree in ((64, 8), (64, 32), (256, 64)):
         for size in SIZES:
             call = Call("many-to-many", ranks, size, 0, degree)
-            for name in schedule_names(call):
+            for name in list_schedule_names(call):
                 full = degree if name == "direct" else 2 * degree
                 printed = name == "hypercube"
                 most = many_to_many_time(
@@ -213,8 +213,8 @@ def test_cpu_time_never_exceeds_the_total_time(operation: str) -> None:
             degree = min(5, ranks - 1) if operation.startswith("many") else None
             size = 0 if operation == "barrier" else size
             call = Call(operation, ranks, size, 0, degree)
-            slots = RankSlots(allocation, block_order(call, allocation))
-            for name in schedule_names(call):
+            slots = RankSlots(allocation, make_block_order(call, allocation))
+            for name in list_schedule_names(call):
                 for at in (None, slots):
                     cost = compute_cost(call, name, model, at)
                     assert cost.cpu <= cost.time * (1 + 1e-12), (name, call, at)
@@ -266,7 +266,7 @@ def test_packets_with_acknowledgements_slow_distant_messages() -> None:
     """A 100-packet message over one link waits for 100 acknowledgements."""
     allocation = Allocation.whole(Machine("torus:16,bandwidth=1GB/s,latency=1us"))
     call = Call("all-gather", 16, 32_000)
-    slots = RankSlots(allocation, block_order(call, allocation))
+    slots = RankSlots(allocation, make_block_order(call, allocation))
     free, waiting = (
         compute_cost(call, "ring", make_model((1e-6, 1e-9), packet=packet), slots).time
         for packet in (0, 320)
@@ -301,7 +301,7 @@ def compute_memory_time(size: int) -> float:
 def place_in_block_order(machine: str, call: Call, nodes: int) -> RankSlots:
     """Place ranks in block order on the first nodes."""
     allocation = Allocation(Machine(machine), list(range(nodes)))
-    return RankSlots(allocation, block_order(call, allocation))
+    return RankSlots(allocation, make_block_order(call, allocation))
 
 
 @pytest.mark.parametrize("name", model_names())

@@ -18,11 +18,11 @@ from topoloom.schedules.choose import (
     Call,
     RankSlots,
     find_default_schedule,
+    find_operation,
+    list_schedule_names,
     make_strategy,
     operations,
     rank_schedules,
-    read_operation,
-    schedule_names,
 )
 from topoloom.schedules.decisions import find_decisions
 from topoloom.schedules.joint_search import optimize_jointly
@@ -49,7 +49,7 @@ def draw_calls(count: int) -> list[Call]:
 
 @pytest.mark.parametrize("call", draw_calls(33), ids=str)
 def test_every_schedule_of_a_call_is_correct(call: Call) -> None:
-    for name in schedule_names(call):
+    for name in list_schedule_names(call):
         schedule = call.schedule(name)
         schedule.check()
         phases = [schedule.phase(number) for number in range(schedule.rounds)]
@@ -70,12 +70,13 @@ def test_the_first_ranked_schedule_is_the_fastest(operation: str) -> None:
         assert times == sorted(times)
         strategy = make_strategy(call, MODEL)
         each = [
-            strategy.cost(call.schedule(name)).time for name in schedule_names(call)
+            strategy.cost(call.schedule(name)).time
+            for name in list_schedule_names(call)
         ]
         assert times[0] == min(each)
         names = [one.name.partition("(")[0] for one in ranked]
         assert sorted(names) == sorted(
-            {name.partition("(")[0] for name in schedule_names(call)}
+            {name.partition("(")[0] for name in list_schedule_names(call)}
         )
 
 
@@ -85,7 +86,7 @@ def test_the_choice_of_mpi_is_in_the_ranking(operation: str) -> None:
         (2, 5, 8, 9, 64, 1000), (1, 256, 9000, 1 << 20)
     ):
         call = make_call(operation, ranks, size)
-        names = {name.partition("(")[0] for name in schedule_names(call)}
+        names = {name.partition("(")[0] for name in list_schedule_names(call)}
         usual = find_default_schedule(call)
         if operation.startswith("many"):
             assert usual is None
@@ -105,9 +106,9 @@ def test_operations_have_their_mpi_names() -> None:
         ("bcast", "broadcast"),
         ("Reduce_scatter", "reduce-scatter"),
     ):
-        assert read_operation(name) == ours
+        assert find_operation(name) == ours
     with pytest.raises(Error, match="no collective 'allgathr'"):
-        read_operation("allgathr")
+        find_operation("allgathr")
 
 
 def test_an_impossible_call_is_refused() -> None:

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import yaml
 from hypothesis import given, settings, strategies as st
+from topoloom._core import measure_experts, place_experts
 
 from topoloom import Allocation, Error, Machine
-from topoloom._core import measure_experts, place_experts
 from topoloom.tasks import (
     ExpertRouting,
     find_engine,
@@ -221,7 +221,7 @@ def test_the_command_writes_files_and_explains_a_missing_gain(
     assert "sglang" in refused.err
 
 
-def write_choices(path: Path, topics: int, twice: bool = False) -> str:
+def write_rules(path: Path, topics: int, twice: bool = False) -> str:
     """Write tokens that choose 4 of 16 experts, within one topic or any."""
     random = np.random.default_rng(6)
     of_topic = 16 // topics
@@ -329,10 +329,10 @@ def test_the_command_names_the_limiting_factor(
     np.savez(tmp_path / "hot.npz", topk_ids=ids)
     hot = topoloom("experts", tmp_path / "hot.npz", *words, "--slack", "0")
     assert "the busiest GPU has no room; with twice its load, --slack 1" in hot.out
-    even = topoloom("experts", write_choices(tmp_path / "even.npz", 1), *words)
+    even = topoloom("experts", write_rules(tmp_path / "even.npz", 1), *words)
     assert "tokens choose experts with too little in common" in even.out
     twice = topoloom(
-        "experts", write_choices(tmp_path / "twice.npz", 4, twice=True), *words
+        "experts", write_rules(tmp_path / "twice.npz", 4, twice=True), *words
     )
     assert "10 tokens choose an expert again; each choice is load" in twice.out
     both = topoloom("experts", tmp_path / "even.npz", *words, "--to", "vllm", "--json")

@@ -29,7 +29,7 @@ def map_bytes_by_pair(graph: CommGraph) -> Messages:
     return {(s, t): size for s, t, size, _ in edge_rows(graph).tolist()}
 
 
-def list_rounds(name: str, ranks: int, root: int = 0) -> list[Messages]:
+def make_rank_programs(name: str, ranks: int, root: int = 0) -> list[Messages]:
     request = Request(ranks=ranks, bytes=10, root=root)
     graph = make_graph(name, request)
     phases = make_phases(name, request)
@@ -63,7 +63,7 @@ def all_gather(ranks: int) -> RecordedRounds:
 def test_bruck_doubles_the_distance_in_each_round(ranks: int) -> None:
     expected = all_gather(ranks)
     bruck_allgather(expected, list(range(ranks)))
-    assert list_rounds("bruck", ranks) == expected.rounds
+    assert make_rank_programs("bruck", ranks) == expected.rounds
 
 
 @pytest.mark.parametrize("ranks", SIZES)
@@ -89,13 +89,13 @@ def test_recursive_doubling_swaps_with_a_partner_twice_as_far_each_round(
             ]
         )
     assert all(len(held) == ranks for held in expected.held)
-    assert list_rounds("recursive-doubling", ranks) == expected.rounds
+    assert make_rank_programs("recursive-doubling", ranks) == expected.rounds
 
 
 @pytest.mark.parametrize("root", [0, 1])
 @pytest.mark.parametrize("ranks", SIZES)
 def test_a_binomial_tree_reaches_far_ranks_first(ranks: int, root: int) -> None:
-    found = list_rounds("binomial", ranks, root)
+    found = make_rank_programs("binomial", ranks, root)
     assert {p for phase in found for p in phase} == set(
         bcast_binomial(ranks, 10, root).sent
     )
@@ -111,7 +111,7 @@ def test_a_binomial_tree_reaches_far_ranks_first(ranks: int, root: int) -> None:
 @pytest.mark.parametrize("name", ["recursive-doubling", "bruck", "binomial"])
 @pytest.mark.parametrize("ranks", [1, 2, 13, 16])
 def test_every_message_is_in_exactly_one_round(name: str, ranks: int) -> None:
-    phases = list_rounds(name, ranks)
+    phases = make_rank_programs(name, ranks)
     together = [item for phase in phases for item in phase.items()]
     assert sorted(together) == sorted(
         map_bytes_by_pair(make_graph(name, Request(ranks=ranks, bytes=10))).items()

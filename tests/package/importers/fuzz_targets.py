@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from test_every import SAMPLES
+from test_all_importers import SAMPLES
 
 from topoloom import Error, Machine, _core, load_allocation
 from topoloom.machines.import_formats import IMPORTERS
@@ -155,7 +155,7 @@ class TimeLimitExceeded(Exception):
     """A text exceeded the time limit."""
 
 
-def feed(name: str, text: str) -> str:
+def run_target(name: str, text: str) -> str:
     """Read a text; return the reason if it is refused.
 
     Raises TimeLimitExceeded, and every exception other than `topoloom.Error`.
@@ -183,7 +183,7 @@ _NUMBERS = (
 _WORDS = ("\0", "\n", "\n\n", "\t", " ", "\r\n", ",", ":", "[", "]", "(", "-", ">", "@")
 
 
-def mutant(rng: random.Random, seeds: tuple[str, ...]) -> str:
+def mutate_seeds(rng: random.Random, seeds: tuple[str, ...]) -> str:
     """Cut, repeat, join and overwrite pieces of the seeds."""
     text = rng.choice(seeds)
     for _ in range(rng.randint(1, 5)):

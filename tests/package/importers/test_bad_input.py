@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from test_every import SAMPLES
+from test_all_importers import SAMPLES
 from test_hwloc import VIRTUAL
 from test_ibnetdiscover import CAPTURE
 from test_nccl import HGX

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from fuzz_targets import TARGETS, feed, mutant
+from fuzz_targets import TARGETS, mutate_seeds, run_target
 
 #: original inputs with which fuzzing found a crash or a timeout
 FOUND = [
@@ -19,7 +19,7 @@ FOUND = [
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_fuzzer_seeds_are_read_correctly(name: str) -> None:
-    assert [feed(name, seed) for seed in TARGETS[name].seeds] == [""] * len(
+    assert [run_target(name, seed) for seed in TARGETS[name].seeds] == [""] * len(
         TARGETS[name].seeds
     )
 
@@ -28,7 +28,8 @@ def test_fuzzer_seeds_are_read_correctly(name: str) -> None:
 def test_no_text_crashes_or_stalls_a_reader(name: str) -> None:
     rng = random.Random(name)
     refused = sum(
-        feed(name, mutant(rng, TARGETS[name].seeds)) != "" for _ in range(150)
+        run_target(name, mutate_seeds(rng, TARGETS[name].seeds)) != ""
+        for _ in range(150)
     )
     # The mutants must include valid and invalid texts.
     assert name == "recognize" or 0 < refused < 150
@@ -36,4 +37,4 @@ def test_no_text_crashes_or_stalls_a_reader(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "text"), FOUND)
 def test_inputs_of_fixed_bugs_are_refused(name: str, text: str) -> None:
-    assert feed(name, text)
+    assert run_target(name, text)

@@ -18,9 +18,9 @@ from hwloc_files import (
 from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine, load_machine
-from topoloom.importers.hwloc import read_hwloc, read_inside
+from topoloom.importers.hwloc import read_hwloc, read_node_cores
 from topoloom.machines.import_formats import IMPORTERS
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import save_machine
 from topoloom.nodes.node_levels import (
     SHARED,
@@ -107,7 +107,7 @@ def test_a_device_is_listed_once() -> None:
 
 
 def test_devices_near_excluded_cores_are_equally_far_from_all_cores() -> None:
-    inside, _ = read_inside(
+    inside, _ = read_node_cores(
         format_two_packages(
             format_pci_device(("cuda0", 5)), format_pci_device(("cuda1", 5))
         )
@@ -122,9 +122,9 @@ def test_an_imported_node_survives_a_round_trip(tmp_path: Path) -> None:
     (tmp_path / "node.xml").write_text(
         format_two_packages(format_pci_device(("cuda0", 5)), "")
     )
-    machine, described = load_described(tmp_path / "node.xml")
+    machine, described = load_machine_and_description(tmp_path / "node.xml")
     save_machine(tmp_path / "m.toml", machine, node=described.node)
-    again, copy = load_described(tmp_path / "m.toml")
+    again, copy = load_machine_and_description(tmp_path / "m.toml")
     assert copy.node == described.node
     assert again.slot_count == machine.slot_count == 4
     for b in range(4):
@@ -133,7 +133,7 @@ def test_an_imported_node_survives_a_round_trip(tmp_path: Path) -> None:
 
 @given(draw_topology())
 def test_levels_are_named_after_the_shared_object(fake: UniformTopology) -> None:
-    inside, _ = read_inside(fake.format_xml())
+    inside, _ = read_node_cores(fake.format_xml())
     node, machine = (
         make_node_parts(inside),
         Machine(format_nodes(1, format_levels(inside))),
@@ -348,7 +348,7 @@ def compute_distance(inside: NodeCores, a: int, b: int) -> int:
 
 @given(draw_topology())
 def test_distances_follow_shared_objects(fake: UniformTopology) -> None:
-    inside, _ = read_inside(fake.format_xml())
+    inside, _ = read_node_cores(fake.format_xml())
     machine = Machine(format_nodes(1, format_levels(inside)))
     count = len(inside.cores)
     assert machine.slot_count == count
@@ -361,7 +361,7 @@ def test_distances_follow_shared_objects(fake: UniformTopology) -> None:
 def test_a_part_of_a_node_is_never_nearer_than_in_the_full_node(
     fake: UniformTopology, rng: random.Random
 ) -> None:
-    inside, _ = read_inside(fake.format_xml())
+    inside, _ = read_node_cores(fake.format_xml())
     part = inside.restrict_to(sum(core for core in inside.cores if rng.random() < 0.7))
     if not part.cores:
         return

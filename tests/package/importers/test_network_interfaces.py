@@ -16,8 +16,8 @@ from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import host_placement
 from topoloom.nodes.network_interfaces import (
     NicNetwork,
+    classify_interfaces,
     classify_network,
-    interface_kinds,
 )
 
 #: hwloc 2 codes of network and RDMA interfaces, and the network of each card
@@ -98,11 +98,11 @@ def test_port_costs_and_bindings_use_the_infiniband_nic(
 
 def test_only_the_best_fabric_of_a_node_is_used() -> None:
     for networks in itertools.product(NicNetwork, repeat=3):
-        kinds = interface_kinds(networks)
+        kinds = classify_interfaces(networks)
         pairs = zip(networks, kinds, strict=True)
         used = [network for network, kind in pairs if kind == "nic"]
         assert used == [network for network in networks if network == max(networks)]
-    assert interface_kinds([]) == []
+    assert classify_interfaces([]) == []
 
 
 def test_onboard_card_names_do_not_look_like_a_fabric() -> None:

@@ -23,7 +23,7 @@ from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import NETWORKS, assume_speeds
 from topoloom.importers.slurm.conf import read_slurm_conf
 from topoloom.importers.system.nic_speed import read_nic_speed
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import save_machine
 
 
@@ -130,7 +130,7 @@ def test_two_nodes_on_one_router_are_a_network() -> None:
 
 def test_assumptions_stay_in_the_description(tmp_path: Path) -> None:
     (tmp_path / "topology.conf").write_text(TREE)
-    machine, described = load_described(tmp_path / "topology.conf")
+    machine, described = load_machine_and_description(tmp_path / "topology.conf")
     written = tmp_path / "m.toml"
     save_machine(written, machine, described.hosts, remarks=described.remarks)
     assert f"# {described.remarks[0]}\n" in written.read_text()

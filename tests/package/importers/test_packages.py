@@ -15,7 +15,7 @@ from topoloom.importers.hwloc import read_hwloc
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_names import zoo
 from topoloom.machines.machine_writers import save_machine
 from topoloom.machines.node_files import join_nodes
@@ -41,7 +41,7 @@ def list_rankfile_slots(machine: Machine, node: NodeParts) -> list[str]:
 
 @pytest.mark.parametrize("name", ZOO)
 def test_no_included_machine_has_too_many_sockets(name: str) -> None:
-    machine, described = load_described(name)
+    machine, described = load_machine_and_description(name)
     sockets = int(place_on_first_host(machine, described.node).packages_of_host[0])
     each = slots_per_host(machine) // sockets
     for slot, text in enumerate(list_rankfile_slots(machine, described.node)):
@@ -55,7 +55,7 @@ def test_no_included_machine_has_too_many_sockets(name: str) -> None:
 
 def test_rankfiles_of_single_socket_machines_name_only_cores() -> None:
     for name, slots in (("frontier", 64), ("lumi-g", 64), ("fugaku", 48)):
-        machine, described = load_described(name)
+        machine, described = load_machine_and_description(name)
         expected = [str(core) for core in range(slots)]
         assert list_rankfile_slots(machine, described.node) == expected
 
@@ -91,7 +91,7 @@ def test_nodes_from_files_keep_their_costs_in_a_network(
         machine = Machine(joined.text)
         saved = Path(folder, "m.toml")
         save_machine(saved, machine, node=joined.node)
-        again, kept = load_described(saved)
+        again, kept = load_machine_and_description(saved)
     assert again.text == machine.text
     assert kept.node == joined.node
     if any(read_hwloc(node.format_xml()).node.names for node in nodes):

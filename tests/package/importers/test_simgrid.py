@@ -203,7 +203,10 @@ def test_a_backbone_carries_every_message_once() -> None:
             "differ in",
         ),
         (format_cluster(bb_bw="1GBps", radical="0-99999"), "hosts share one backbone"),
-        (format_cluster(sharing_policy="FATPIPE"), "sharing_policy FATPIPE have no shared capacity"),
+        (
+            format_cluster(sharing_policy="FATPIPE"),
+            "sharing_policy FATPIPE have no shared capacity",
+        ),
         (
             f'{HEAD}<zone id="z" routing="Full"><zone id="a"/>\n<zone id="b"/>'
             "</zone></platform>",

@@ -23,7 +23,7 @@ from topoloom import (
 from topoloom.launch.exports.launch_formats import (
     FORMATS,
     find_format,
-    refuse_lost_binding,
+    require_binding_support,
 )
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.nodes.node_parts import NodeParts
@@ -269,7 +269,7 @@ def test_repeated_input_can_be_read_by_several_commands(
         "from topoloom.launch.apply.repeated_input import RepeatedInput\n"
         "again = RepeatedInput()\n"
         "for command in (['head', '-c', '9'], ['cat'], ['wc', '-c']):\n"
-        "    with again.rewound(): subprocess.run(command, check=True)\n"
+        "    with again.rewind(): subprocess.run(command, check=True)\n"
     )
     text = b"123456789\n" + b"x" * 300_000
     (tmp_path / "in").write_bytes(text)
@@ -296,11 +296,11 @@ def test_a_format_states_the_binding_of_ranks_or_refuses_it(
         for slots in ([0, 1, 4, 5], [0, 1, 6, 4]):
             bound = host_placement(machine, [0, 1], slots, node=parts, bind=bind)
             try:
-                refuse_lost_binding(entry, bound)
+                require_binding_support(entry, bound)
             except Error as error:
                 results.add((str(error), str(parts.cpus), str(slots)))
             else:
-                results.add((entry.write(bound), entry.use_command(bound)))
+                results.add((entry.write(bound), entry.format_use_command(bound)))
     # Rankfiles name cores by position, independent of CPU numbers.
     assert len(results) == (2 if name == "openmpi-rankfile" else 4)
 

@@ -49,7 +49,7 @@ def test_every_rank_has_a_slot_with_free_cores_in_the_allocation(
     allocation: Allocation, order: LaunchOrder, ranks: int
 ) -> None:
     try:
-        used = order.used_slots(allocation, ranks, memory=1000).allocation
+        used = order.select_used_slots(allocation, ranks, memory=1000).allocation
     except Error:
         return
     slots = used.slots.tolist()
@@ -85,7 +85,7 @@ def test_slurm_distributes_ranks_cyclically_over_nodes(
 ) -> None:
     ranks = data.draw(st.integers(1, allocation.slot_count))
     capacities = [len(slots) for slots in list_slots_by_node(allocation).values()]
-    used = LaunchOrder("slurm").used_slots(allocation, ranks).allocation
+    used = LaunchOrder("slurm").select_used_slots(allocation, ranks).allocation
     counts = [len(slots) for slots in list_slots_by_node(used).values()]
     assert counts == [n for n in distribute_cyclically(capacities, ranks) if n]
 
@@ -97,7 +97,7 @@ def test_counts_of_equal_nodes_differ_by_at_most_one(
     allocation = Allocation(Machine(f"tree:{NODES}+node:{SLOTS}"), range(nodes))
     most = data.draw(st.none() | st.integers(1, SLOTS))
     ranks = data.draw(st.integers(1, nodes * (most or SLOTS)))
-    used = LaunchOrder("slurm", most).used_slots(allocation, ranks).allocation
+    used = LaunchOrder("slurm", most).select_used_slots(allocation, ranks).allocation
     counts = Counter((used.slots // SLOTS).tolist()).values()
     assert max(counts) - min(counts) <= 1
     assert len(counts) == (-(-ranks // most) if most else min(ranks, nodes))
@@ -108,7 +108,7 @@ def test_mpirun_fills_nodes_sequentially(
     allocation: Allocation, launcher: str, data: st.DataObject
 ) -> None:
     ranks = data.draw(st.integers(1, allocation.slot_count))
-    used = LaunchOrder(launcher).used_slots(allocation, ranks).allocation
+    used = LaunchOrder(launcher).select_used_slots(allocation, ranks).allocation
     assert used.slots.tolist() == allocation.slots.tolist()[:ranks]
 
 
@@ -117,10 +117,12 @@ def test_a_job_that_needs_all_slots_gets_them_under_any_launcher(
     allocation: Allocation, order: LaunchOrder
 ) -> None:
     try:
-        places = order.first_slots(allocation, 1, memory=1000)
+        places = order.select_first_slots(allocation, 1, memory=1000)
     except Error:
         return
-    used = order.used_slots(allocation, places.slot_count, memory=1000).allocation
+    used = order.select_used_slots(
+        allocation, places.slot_count, memory=1000
+    ).allocation
     assert np.array_equal(used.slots, places.slots)
     assert np.array_equal(used.nodes, places.nodes)
 
@@ -129,7 +131,7 @@ def test_used_slots_of_a_large_allocation_are_described() -> None:
     nodes = Allocation.whole(Machine("tree:512+node:48"))
 
     def describe(order: LaunchOrder, ranks: int = 512) -> str:
-        return order.used_slots(nodes, ranks, 10**9).note
+        return order.select_used_slots(nodes, ranks, 10**9).note
 
     assert describe(LaunchOrder()) == (
         "512 nodes of 48 slots: 512 ranks use 1 slot of each, as srun -N 512 -n 512 "
@@ -169,7 +171,7 @@ def test_a_request_that_fits_no_node_is_refused(
     order: LaunchOrder, message: str
 ) -> None:
     allocation = Allocation.whole(Machine(f"tree:{NODES}+node:{SLOTS}"))
-    for take in (order.used_slots, order.first_slots):
+    for take in (order.select_used_slots, order.select_first_slots):
         with pytest.raises(Error, match=message):
             take(allocation, 7, 1000)
 
@@ -177,4 +179,4 @@ def test_a_request_that_fits_no_node_is_refused(
 def test_memory_requests_require_known_memory_sizes() -> None:
     allocation = Allocation.whole(Machine("tree:2+node:4"))
     with pytest.raises(Error, match='set memory_size = "512 GB" in \\[node\\]'):
-        LaunchOrder(memory_per_rank=1).used_slots(allocation, 2)
+        LaunchOrder(memory_per_rank=1).select_used_slots(allocation, 2)

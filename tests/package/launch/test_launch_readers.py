@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
-from topoloom.allocations.allocation_file import read_allocation
+from topoloom.allocations.allocation_file import parse_allocation
 from topoloom.launch.exports.launch_formats import FORMATS, find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.nodes.node_parts import Device, NodeParts
@@ -306,7 +306,7 @@ def test_a_vcoordfile_names_the_nodes_of_an_allocation(
     placement: HostPlacement,
 ) -> None:
     text = find_format("pjm-vcoordfile").write(placement)
-    nodes = read_allocation(placement.machine, text).allocation.nodes.tolist()
+    nodes = parse_allocation(placement.machine, text).allocation.nodes.tolist()
     taken = (placement.machine_slot // SLOTS).tolist()
     assert nodes == list(dict.fromkeys(taken))
 
@@ -317,7 +317,7 @@ def test_coordinates_are_relative_to_the_corner_of_the_job() -> None:
     slots = [2 * block[3], 2 * block[0], 2 * block[0] + 1]
     placement = host_placement(machine, block, slots)
     assert find_format("pjm-vcoordfile").write(placement) == "(1,1)\n(0,0)\n(0,0)\n"
-    assert "node=2x2" in find_format("pjm-vcoordfile").use_command(placement)
+    assert "node=2x2" in find_format("pjm-vcoordfile").format_use_command(placement)
 
 
 @pytest.mark.parametrize(
@@ -379,8 +379,8 @@ def test_per_host_lists_give_each_rank_its_cpus_and_gpu(
     placement: HostPlacement,
 ) -> None:
     """Lists with one entry per local rank are written only if all hosts agree."""
-    srun = find_format("slurm-hostfile").use_command(placement)
-    flux = find_format("flux-taskmap").use_command(placement)
+    srun = find_format("slurm-hostfile").format_use_command(placement)
+    flux = find_format("flux-taskmap").format_use_command(placement)
     locals_ = [
         [int(placement.slot[rank]) for rank in ranks]
         for ranks in placement.ranks_of_hosts()
@@ -403,4 +403,4 @@ def test_every_format_has_a_launch_command() -> None:
     for entry in FORMATS:
         assert "FILE" in entry.use
         placement = host_placement(Machine("mesh:2x2"), range(4), range(4), None, 1)
-        assert "{" not in entry.use_command(placement)
+        assert "{" not in entry.format_use_command(placement)

@@ -21,14 +21,14 @@ from topoloom import (
     judge,
     load_allocation,
 )
-from topoloom.allocations.allocation_file import read_allocation
+from topoloom.allocations.allocation_file import parse_allocation
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder
 from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import save_machine
-from topoloom.nodes.host_text import nodes_per_host_of
+from topoloom.nodes.host_text import parse_nodes_per_host
 from topoloom.nodes.hosts import host_count, host_machine
 from topoloom.tasks.map_previous_slots import previous_slots
 
@@ -47,7 +47,7 @@ MACHINES = list(RAILS)
 
 
 def load_machine(text: str) -> Machine:
-    return load_described(text)[0]
+    return load_machine_and_description(text)[0]
 
 
 def place_on_hosts(text: str, hosts: str) -> HostPlacement:
@@ -66,14 +66,14 @@ def place_on_hosts(text: str, hosts: str) -> HostPlacement:
 )
 def test_a_host_with_a_failed_gpu_is_refused_by_name(hosts: str, message: str) -> None:
     with pytest.raises(Error, match=message):
-        read_allocation(Machine("rails:8:4:2+down:3"), hosts)
+        parse_allocation(Machine("rails:8:4:2+down:3"), hosts)
 
 
 @pytest.mark.parametrize("text", MACHINES)
 def test_a_host_is_allocated_with_all_its_gpus(text: str) -> None:
     machine = load_machine(text)
     each = RAILS[text]
-    assert machine.nodes_per_host == each == nodes_per_host_of(machine.text)
+    assert machine.nodes_per_host == each == parse_nodes_per_host(machine.text)
     assert host_count(machine) * each == machine.node_count
     if "down" not in text:
         given = load_allocation(machine, "dgx[1-2]")
@@ -83,7 +83,7 @@ def test_a_host_is_allocated_with_all_its_gpus(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["torus:4x4", "tree:4:2+node:4", "fattree:4:2,up=1:2"])
 def test_without_rails_a_node_is_a_host(text: str) -> None:
-    assert Machine(text).nodes_per_host == nodes_per_host_of(text) == 1
+    assert Machine(text).nodes_per_host == parse_nodes_per_host(text) == 1
 
 
 @pytest.mark.parametrize("text", [t for t in MACHINES if "down" not in t])
@@ -129,8 +129,8 @@ def test_launchers_spread_ranks_over_hosts(text: str, launcher: str) -> None:
             if limit is not None and ranks > 3 * limit:
                 continue
             order = LaunchOrder(launcher, limit)
-            used, words = order.used_slots(given, ranks)
-            expected, plain_words = order.used_slots(plain, ranks)
+            used, words = order.select_used_slots(given, ranks)
+            expected, plain_words = order.select_used_slots(plain, ranks)
             assert used.slots.tolist() == expected.slots.tolist()
             assert words.replace("host", "node") == plain_words
             nodes = set(used.slots // machine.slots_per_node)
@@ -166,14 +166,14 @@ def test_descriptions_have_one_name_per_host(text: str, tmp_path: Path) -> None:
     save_machine(tmp_path / "m.toml", machine, by_node)
     written = (tmp_path / "m.toml").read_text()
     assert f'hosts = "gb[01-{host_count(machine):02}]"' in written
-    again, described = load_described(tmp_path / "m.toml")
+    again, described = load_machine_and_description(tmp_path / "m.toml")
     assert described.hosts == tuple(by_node)
     given = load_allocation(again, "gb[02,01]", described.hosts)
     each = machine.nodes_per_host
     assert given.allocation.nodes.tolist() == [*range(each, 2 * each), *range(each)]
     (tmp_path / "wrong.toml").write_text(written.replace("gb[01-", "gb[02-"))
     with pytest.raises(Error, match=r"\d+ host names for \d+ hosts"):
-        load_described(tmp_path / "wrong.toml")
+        load_machine_and_description(tmp_path / "wrong.toml")
 
 
 def test_a_job_can_have_part_of_a_host(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_job_can_have_part_of_a_host(tmp_path: Path) -> None:
         '[[allocation]]\nhosts = "dgx2"\nslots = "4-7"\n'
         '[[allocation]]\nhosts = "dgx1"\nslots = "0-1"\n'
     )
-    given = described_allocation(*load_described(tmp_path / "m.toml"))
+    given = described_allocation(*load_machine_and_description(tmp_path / "m.toml"))
     assert given.allocation.nodes.tolist() == [12, 13, 14, 15, 0, 1]
     machine = given.allocation.machine
     slots = given.allocation.slots

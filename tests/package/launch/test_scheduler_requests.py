@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 import yaml
 from hypothesis import assume, given, strategies as st
+from topoloom._core import Allocation, Machine
 
 from topoloom import Error
-from topoloom._core import Allocation, Machine
 from topoloom.graphs.axes import parse_traffic
 from topoloom.launch.scheduler_requests import (
     SCHEDULERS,
     TopologyRequest,
     can_request,
-    request_lines,
+    format_request_lines,
 )
 from topoloom.nodes.hosts import nodes_of_hosts
 from topoloom.tasks.axes import map_axes
@@ -37,18 +37,18 @@ WHOLE, FREE = SHAPE._replace(segment=12), SHAPE._replace(segment=1)
 
 
 def make_manifest(scheduler: str, shape: TopologyRequest) -> Any:
-    return yaml.safe_load("\n".join(request_lines(scheduler, shape)))
+    return yaml.safe_load("\n".join(format_request_lines(scheduler, shape)))
 
 
 def test_slurm_requests_have_segments_for_blocks_and_switches_for_trees() -> None:
-    lines = request_lines("slurm", SHAPE)
+    lines = format_request_lines("slurm", SHAPE)
     assert [line for line in lines if line.startswith("#SBATCH")] == [
         "#SBATCH --nodes=12",
         "#SBATCH --gpus-per-node=4",
         "#SBATCH --segment=3",
     ]
     assert lines[-1] == "##SBATCH --switches=4"  # a 3-host segment in each leaf of 5
-    assert request_lines("slurm", FREE) == lines[:2]
+    assert format_request_lines("slurm", FREE) == lines[:2]
 
 
 @pytest.mark.parametrize(
@@ -126,11 +126,11 @@ def test_kueue_requests_have_nested_slices() -> None:
 @pytest.mark.parametrize("scheduler", ["slurm", "kai", "volcano"])
 def test_impossible_requests_are_refused(scheduler: str) -> None:
     with pytest.raises(Error, match=f"{scheduler} does not support segments of 3"):
-        request_lines(scheduler, UNDER)
+        format_request_lines(scheduler, UNDER)
 
 
 def test_one_switch_for_all_hosts_can_be_requested() -> None:
-    assert "#SBATCH --consolidate-segments" in request_lines("slurm", INSIDE)
+    assert "#SBATCH --consolidate-segments" in format_request_lines("slurm", INSIDE)
     kai = make_manifest("kai", INSIDE)["metadata"]["annotations"]
     assert kai["kai.scheduler/topology-required-placement"].endswith("com/leaf")
     job = make_manifest("volcano", INSIDE)["spec"]
@@ -168,7 +168,7 @@ def test_volcano_requests_have_partitions() -> None:
 
 def test_unknown_schedulers_are_refused_with_a_list_of_known_schedulers() -> None:
     with pytest.raises(Error, match="no scheduler 'kay'") as raised:
-        request_lines("kay", SHAPE)
+        format_request_lines("kay", SHAPE)
     assert all(name in str(raised.value) for name in SCHEDULERS)
 
 
@@ -346,7 +346,7 @@ def test_requests_use_the_label_of_the_machine() -> None:
     wanted = find_segments(Allocation.whole(machine), mesh, traffic, (label,))
     shape = wanted.shape._replace(segment=2)
     assert f"slice-required-topology: {label}" in "\n".join(
-        request_lines("kueue", shape)
+        format_request_lines("kueue", shape)
     )
 
 

@@ -58,7 +58,7 @@ def test_each_program_is_reported_once_in_order_of_start(
         counts.append(len(found.ranks))
         came.release()
 
-    with verify_agent_job.reporting(record_report):
+    with verify_agent_job.watch_reports(record_report):
         for name, ranks in (("n1-9000", 2), ("n1-10000", 3)):
             write_report(name, ranks)
             assert came.acquire(timeout=600)
@@ -77,9 +77,9 @@ def test_a_report_is_read_once(
         return read(file, placement)
 
     monkeypatch.setattr(verify_agent, "read_report", count_reads)
-    with verify_agent_job.reporting(lambda _: None):
+    with verify_agent_job.watch_reports(lambda _: None):
         expected = [write_report("n1-1", 2)]
-    with verify_agent_job.reporting(lambda _: None):
+    with verify_agent_job.watch_reports(lambda _: None):
         pass
     assert [file.resolve() for file in expected] == [file.resolve() for file in reads]
 
@@ -102,7 +102,7 @@ def test_a_damaged_report_leaves_the_exit_status(
 def test_late_reports_of_other_nodes_are_read(verify_agent_job: VerifyAgent) -> None:
     late = threading.Timer(0.5, write_report, ("n1-1", 2))
     reports: list[AffinityReport] = []
-    with verify_agent_job.reporting(reports.append):
+    with verify_agent_job.watch_reports(reports.append):
         late.start()
     late.join()
     assert len(reports) == 1

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from topoloom import Error
 from topoloom.importers.machine_description import AllocatedNode
 from topoloom.machines import load_machine_and_allocation
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import save_machine
 
 HEAD = """format = "topoloom-machine"
@@ -60,9 +60,9 @@ def test_a_written_allocation_is_read_back(
 ) -> None:
     folder = tmp_path_factory.mktemp("written")
     allocated = tuple(AllocatedNode(f"n{i}", tuple(sorted(s))) for i, s in parts)
-    machine, plain = load_described(write_file(folder, ""))
+    machine, plain = load_machine_and_description(write_file(folder, ""))
     save_machine(folder / "again.toml", machine, plain.hosts, allocated)
-    assert load_described(folder / "again.toml")[1].allocated == allocated
+    assert load_machine_and_description(folder / "again.toml")[1].allocated == allocated
 
 
 @pytest.mark.parametrize(

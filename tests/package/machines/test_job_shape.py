@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from topoloom import Allocation, Machine
 from topoloom.allocations import allocation_shape
-from topoloom.allocations.job_shape import shape_facts
+from topoloom.allocations.compactness import measure_compactness
 
 #: Only switches forward, so messages of other jobs never cross nodes of this job.
 TREES = ("tree:3:4", "tree:2:2:3", "fattree:3:4", "fattree:2:3:2,up=1:2:2")
@@ -30,7 +30,7 @@ def test_on_trees_only_foreign_links_are_shared(
     jobs: tuple[Allocation, Allocation],
 ) -> None:
     for job, other in (jobs, jobs[::-1]):
-        facts = shape_facts(job, {"other": other}, 1)
+        facts = measure_compactness(job, {"other": other}, 1)
         assert facts["links_shared"] == facts["links_shared_foreign"]
         assert facts["links_shared"] <= facts["links_foreign"]
         assert facts["shared_share"] <= facts["foreign_share"] + 1e-12
@@ -42,7 +42,7 @@ def test_shared_links_are_links_that_both_jobs_use(
 ) -> None:
     job, other = map(allocation_shape, jobs)
     both = np.flatnonzero((job.loads > 0) & (other.loads > 0))
-    facts = shape_facts(jobs[0], {"other": jobs[1]}, 1)
+    facts = measure_compactness(jobs[0], {"other": jobs[1]}, 1)
     assert facts["links_shared"] == len(both)
     foreign = np.intersect1d(both, job.foreign_links)
     assert facts["links_shared_foreign"] == len(foreign)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from topoloom import Error, Machine
-from topoloom.machines.loads import load_loads, save_loads
+from topoloom.machines.link_loads import load_link_loads, save_link_loads
 
 MACHINE = Machine("mesh:3")
 GOOD = {
@@ -23,8 +23,8 @@ GOOD = {
 
 def test_saved_link_loads_are_read_back(tmp_path: Path) -> None:
     loads = np.arange(MACHINE.link_count) / 2
-    save_loads(tmp_path / "l.json", MACHINE, loads)
-    assert load_loads(tmp_path / "l.json", MACHINE).tolist() == loads.tolist()
+    save_link_loads(tmp_path / "l.json", MACHINE, loads)
+    assert load_link_loads(tmp_path / "l.json", MACHINE).tolist() == loads.tolist()
     document = json.loads((tmp_path / "l.json").read_text())
     assert document == {**GOOD, "loads": loads.tolist()}
 
@@ -55,6 +55,6 @@ def test_errors_in_load_files_name_the_file(
 ) -> None:
     (tmp_path / "l.json").write_text(text)
     with pytest.raises(Error) as caught:
-        load_loads(tmp_path / "l.json", MACHINE)
+        load_link_loads(tmp_path / "l.json", MACHINE)
     assert message in str(caught.value)
     assert str(caught.value).startswith(str(tmp_path / "l.json"))

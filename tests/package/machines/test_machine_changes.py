@@ -9,7 +9,7 @@ import pytest
 
 from topoloom import Error, load_machine
 from topoloom.machines import describe_machine, load_machine_and_allocation
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 
 RACK = """format = "topoloom-machine"
 version = 1
@@ -56,7 +56,7 @@ def test_failures_precede_nodes_in_the_text() -> None:
 
 
 def test_nodes_of_another_size_keep_names_but_not_cpus(rack_file: str) -> None:
-    machine, described = load_described(f"{rack_file}+node:8")
+    machine, described = load_machine_and_description(f"{rack_file}+node:8")
     assert machine.text == "tree:3+node:8"
     assert described.hosts == ("n1", "n2", "n3")
     assert described.node.cpus == ()
@@ -67,7 +67,7 @@ def test_nodes_of_another_size_keep_names_but_not_cpus(rack_file: str) -> None:
 
 
 def test_nodes_of_the_same_size_keep_their_cpus(rack_file: str) -> None:
-    machine, described = load_described(f"{rack_file}+node:4,distance=1")
+    machine, described = load_machine_and_description(f"{rack_file}+node:4,distance=1")
     assert machine.text == "tree:3+node:4,distance=1"
     assert len(described.node.cpus) == 4
     assert described.node.names == ()

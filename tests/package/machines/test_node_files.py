@@ -11,7 +11,10 @@ import pytest
 
 from topoloom import Error, Machine
 from topoloom.cli.app import run
-from topoloom.machines.machine_file import describe_machine, load_described
+from topoloom.machines.machine_file import (
+    describe_machine,
+    load_machine_and_description,
+)
 from topoloom.machines.node_files import join_nodes
 
 CONF = """SwitchName=leaf1 Nodes=cpu[1-3]
@@ -77,7 +80,7 @@ def test_the_command_writes_a_file_that_is_read_back() -> None:
     command = ["machine", "topology.conf", "--node", "slurm.conf", "-o", "m.toml"]
     assert run(command) == 0
     joined = join_nodes(describe_machine("topology.conf"), ["slurm.conf"])
-    _, read = load_described("m.toml")
+    _, read = load_machine_and_description("m.toml")
     assert (read.text, read.hosts, read.node) == (
         joined.text,
         joined.hosts,

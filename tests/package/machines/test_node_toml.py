@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from topoloom import Error, Machine
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import save_machine
 from topoloom.nodes.node_parts import COSTS, DEVICE_KINDS, Device, NodeParts
 
@@ -35,7 +35,7 @@ GPU = '{ name = "cuda0", kind = "gpu", slots = "0-3" }'
 def load_node(body: str, folder: Path) -> tuple[Machine, NodeParts]:
     file = folder / "m.toml"
     file.write_text(HEAD + body)
-    machine, described = load_described(file)
+    machine, described = load_machine_and_description(file)
     return machine, described.node
 
 
@@ -106,7 +106,7 @@ def test_the_port_has_a_bandwidth_and_a_startup_cost(
     assert machine.text == "torus:4+node:2,port=0:3,bandwidth=12GB/s,startup=1.5us"
     save_machine(tmp_path / "again.toml", machine)
     assert body in (tmp_path / "again.toml").read_text()
-    assert load_described(tmp_path / "again.toml")[0].text == machine.text
+    assert load_machine_and_description(tmp_path / "again.toml")[0].text == machine.text
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_a_written_node_is_the_same_node(
     text, node = given_node
     machine = Machine(network + text)
     save_machine(tmp_path / "m.toml", machine, node=node)
-    again, described = load_described(tmp_path / "m.toml")
+    again, described = load_machine_and_description(tmp_path / "m.toml")
     assert described.node == node
     for speed in SPEEDS:
         assert (f",{speed}" in again.text) is (f",{speed}" in text)
@@ -279,7 +279,7 @@ def test_a_written_node_is_the_same_node(
     ):
         assert getattr(again, speed) == getattr(machine, speed)
     save_machine(tmp_path / "again.toml", again, node=described.node)
-    assert load_described(tmp_path / "again.toml")[1] == described
+    assert load_machine_and_description(tmp_path / "again.toml")[1] == described
     for a in range(machine.slot_count):
         for b in range(machine.slot_count):
             assert again.distance(a, b) == machine.distance(a, b)
@@ -290,7 +290,7 @@ def test_port_costs_are_written_with_unnamed_levels(
 ) -> None:
     machine = Machine("tree:3+node:4:2,port=0:0:3:3,distance=1:2:10")
     save_machine(tmp_path / "m.toml", machine)
-    again, _ = load_described(tmp_path / "m.toml")
+    again, _ = load_machine_and_description(tmp_path / "m.toml")
     assert again.text == "tree:3+node:4:2,distance=1:2:10,port=0:3"
 
 
@@ -301,6 +301,6 @@ def test_a_hop_costs_more_than_the_cores_of_an_imported_node(tmp_path: Path) -> 
     save_machine(tmp_path / "m.toml", machine, node=node)
     text = (tmp_path / "m.toml").read_text()
     (tmp_path / "m.toml").write_text(text.replace("size = [1]", "size = [4]"))
-    machine, _ = load_described(tmp_path / "m.toml")
+    machine, _ = load_machine_and_description(tmp_path / "m.toml")
     within, across = machine.distance(0, 7), machine.distance(0, 8)
     assert across >= within == 16

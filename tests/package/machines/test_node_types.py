@@ -19,12 +19,16 @@ from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.graphs import all_to_all, ring
 from topoloom.graphs.graph_file import save_graph
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.node_groups import NodeGroup, machine_of_type, with_node_groups
+from topoloom.importers.node_groups import (
+    NodeGroup,
+    build_machine_of_type,
+    with_node_groups,
+)
 from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import host_placement
 from topoloom.machines.machine_file import (
-    load_described,
     load_machine_and_allocation,
+    load_machine_and_description,
 )
 from topoloom.machines.machine_writers import save_machine
 from topoloom.machines.node_files import join_nodes
@@ -83,7 +87,7 @@ def test_a_written_machine_is_read_back_as_the_same(
     with TemporaryDirectory() as folder:
         file = Path(folder) / "m.toml"
         save_machine(file, machine, described.hosts, node=described.node)
-        read, again = load_described(file)
+        read, again = load_machine_and_description(file)
     assert read.text == machine.text
     assert again.hosts == described.hosts
     assert again.node == described.node
@@ -95,7 +99,7 @@ def test_distances_equal_machines_with_a_single_node_type(
 ) -> None:
     machine, described = given
     for kind in described.node.types:
-        alike = machine_of_type(machine, kind)
+        alike = build_machine_of_type(machine, kind)
         own = alike.slots_per_node
         assert own == len(kind.slots)
         for a in kind.nodes:
@@ -133,7 +137,7 @@ def test_the_cores_of_a_rank_are_adjacent(
         return
     whole = described_allocation(machine, described).allocation
     order = LaunchOrder(cores_per_rank=cores)
-    used = order.used_slots(whole, capacity, node=described.node).allocation
+    used = order.select_used_slots(whole, capacity, node=described.node).allocation
     assert used.slot_count == capacity
     assert (slots_of.local(used.slots) % cores == 0).all()
 
@@ -180,7 +184,7 @@ def save_pattern(folder: Path, graph: Any) -> str:
 def test_ranks_get_cores_that_exist_on_their_host(
     cluster_file: str, tmp_path: Path, allocation: str | None
 ) -> None:
-    machine, described = load_described(cluster_file)
+    machine, described = load_machine_and_description(cluster_file)
     where = AllocationSpec(allocation)
     slots = described_allocation(machine, described).allocation.slot_count
     if allocation is not None:
@@ -320,23 +324,23 @@ def test_mismatches_of_node_types_are_errors(
     file = tmp_path / "wrong.toml"
     file.write_text(CLUSTER.replace(old, new))
     with pytest.raises(Error, match=re.escape(message)) as caught:
-        load_described(file)
+        load_machine_and_description(file)
     assert str(file) in str(caught.value)
 
 
 def test_formats_without_node_types_are_refused(
     cluster_file: str, tmp_path: Path
 ) -> None:
-    machine, described = load_described(cluster_file)
+    machine, described = load_machine_and_description(cluster_file)
     for suffix in (".tgt", ".xml", ".graph"):
         with pytest.raises(Error, match=r"can be written only to \.toml"):
             save_machine(tmp_path / f"m{suffix}", machine, node=described.node)
 
 
 def test_replacing_the_nodes_removes_all_node_types(cluster_file: str) -> None:
-    machine, described = load_described(f"{cluster_file}+node:4")
+    machine, described = load_machine_and_description(f"{cluster_file}+node:4")
     assert (machine.slots_per_node, described.node.types) == (4, ())
-    machine, described = load_described(f"{cluster_file}+down:4")
+    machine, described = load_machine_and_description(f"{cluster_file}+down:4")
     allocated = described_allocation(machine, described)
     assert allocated.hosts == ("cpu1", "cpu2", "cpu3", "cpu4", "gpu2")
     assert allocated.allocation.slot_count == 38
@@ -356,7 +360,7 @@ def test_nodes_have_the_sockets_of_their_levels(
     file = tmp_path / "cluster.toml"
     file.write_text(CLUSTER.replace('"package", "node"', names))
     given = load_machine_and_allocation(file)
-    described = load_described(file)[1]
+    described = load_machine_and_description(file)[1]
     at = given.allocation
     placed = host_placement(
         at.machine, at.nodes, at.slots, given.hosts, node=described.node
@@ -378,6 +382,8 @@ levels = [2]
 """
     )
     with pytest.raises(Error, match="GPUs of its hosts and must be equal"):
-        load_described(file)
+        load_machine_and_description(file)
     with pytest.raises(Error, match="GPUs of its hosts and must be equal"):
-        join_nodes(load_described("rails:8:4:1")[1], ["0=+node:4", "+node:2"])
+        join_nodes(
+            load_machine_and_description("rails:8:4:1")[1], ["0=+node:4", "+node:2"]
+        )

@@ -8,13 +8,13 @@ from itertools import product
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from topoloom._core import Allocation, Machine
 
 from topoloom import Error
-from topoloom._core import Allocation, Machine
 from topoloom.allocations.spread.choose import choose_spread
 from topoloom.allocations.spread.host_mesh import HostMesh, make_host_mesh
 from topoloom.allocations.spread.switch_levels import (
-    find_switch_levels,
+    group_leaves_by_switch,
     reduce_switches,
 )
 from topoloom.graphs.axes import parse_traffic
@@ -157,9 +157,9 @@ def test_fewer_upper_switches_need_no_more_leaf_groups(seed: int) -> None:
 
 def test_only_trees_have_upper_switch_levels() -> None:
     tree = np.array([[0, 4, 6, 6], [4, 0, 6, 6], [6, 6, 0, 4], [6, 6, 4, 0]])
-    assert [level.tolist() for level in find_switch_levels(tree)] == [[0, 0, 2, 2]]
+    assert [level.tolist() for level in group_leaves_by_switch(tree)] == [[0, 0, 2, 2]]
     line = abs(np.arange(4)[:, None] - np.arange(4))
-    assert find_switch_levels(line) == []
+    assert group_leaves_by_switch(line) == []
 
 
 def test_hosts_are_listed_in_rank_order() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from topoloom import Error
-from topoloom.preload.collectives import read_setting, write_setting
+from topoloom.preload.collectives import format_settings, parse_settings
 
 TABLE = """{"format": "topoloom-decisions", "version": 1,
 "operation": "all-gather", "decisions": [
@@ -38,14 +38,14 @@ def _working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_written_setting_is_read_back() -> None:
     Path("x").write_text(TABLE)
-    read = read_setting("x;schedule=chain(segment=64);report=1")
+    read = parse_settings("x;schedule=chain(segment=64);report=1")
     file = str(Path("x").absolute())
     assert read == {
         "decisions": file,
         "schedule": "chain(segment=64)",
         "report": "1",
     }
-    assert read_setting(write_setting(read)) == read
+    assert parse_settings(format_settings(read)) == read
 
 
 @pytest.mark.parametrize(("option", "text", "message"), WRONG)
@@ -54,7 +54,7 @@ def test_invalid_files_of_settings_are_refused_by_option(
 ) -> None:
     Path("x").write_text(text)
     with pytest.raises(Error) as error:
-        read_setting(f"{option}=x")
+        parse_settings(f"{option}=x")
     assert str(error.value).startswith(message)
 
 
@@ -69,5 +69,5 @@ def test_invalid_files_of_settings_are_refused_by_option(
 )
 def test_errors_in_settings_are_one_line(setting: str, message: str) -> None:
     with pytest.raises(Error) as error:
-        read_setting(setting)
+        parse_settings(setting)
     assert str(error.value).startswith(message)

@@ -21,7 +21,7 @@ from topoloom.probe.inference.suspects import (
     find_slow_links,
 )
 from topoloom.probe.job.samples import Exchange, Order, ProbeSamples, RankPlace
-from topoloom.probe.machine import describe_machine
+from topoloom.probe.measured_machine import describe_machine
 from topoloom.probe.scan_inference import infer_findings
 from topoloom.probe.stages.scan import SIZE
 

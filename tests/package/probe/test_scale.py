@@ -207,7 +207,7 @@ def test_exchanges_are_stored_in_order(
     some = found[begin:]
     assert [e.first for e in some] == [each[1] for each in orders[begin:]]
     assert some.counts.tolist() == [each[3] for each in orders[begin:]]
-    ones = found.of_orders([1])
+    ones = found.select_orders([1])
     assert [e.second for e in ones] == [each[2] for each in orders if each[0] == 1]
     assert found[-1].order == orders[-1][0]
     assert len(some.seconds) == some.counts.sum()

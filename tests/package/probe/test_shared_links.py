@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from hypothesis import given, strategies as st
 
-from topoloom.probe.inference.shared_links import Meetings, find_conflicts
+from topoloom.probe.inference.shared_links import ConcurrentRounds, find_conflicts
 from topoloom.probe.stages.meetings import choose_meetings, yield_all_meetings
 from topoloom.probe.stages.shared_links import choose_rounds
 
@@ -65,7 +65,7 @@ def simulate_rounds(hosts, trunk, lanes, shared, noise, seed):
                 load = max(load, 2.0)
             own[pair] = load * max(0.5, rng.gauss(1, noise))
         found.append(own)
-    return Meetings(hosts, found)
+    return ConcurrentRounds(hosts, found)
 
 
 def simulate_shared_pair(seed, noise):
@@ -104,6 +104,6 @@ def test_hosts_behind_one_link_are_a_group(seed):
 
 
 def test_rounds_that_started_late_are_ignored():
-    met = Meetings([0, 1, 2, 3], [{(0, 1): 1.0, (2, 3): np.nan}])
+    met = ConcurrentRounds([0, 1, 2, 3], [{(0, 1): 1.0, (2, 3): np.nan}])
     assert met.pairs == [(0, 1)]
     assert met.count_meetings() == (0, 0)

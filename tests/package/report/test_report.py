@@ -16,7 +16,7 @@ import pytest
 
 import topoloom
 from topoloom.figure.links import choose_load_unit
-from topoloom.placements.measures import measure_values
+from topoloom.placements.measures import collect_measures
 from topoloom.report import data, text
 from topoloom.report.data import Report, View, collect_page_data, count_explained_links
 from topoloom.report.histogram import make_histogram
@@ -69,7 +69,7 @@ def make_report(
     views = []
     for name, placement in (("block (default)", default), ("mahd", placed)):
         judgement = topoloom.judge(graph, allocation, placement, hottest=1000)
-        values = measure_values(judgement)
+        values = collect_measures(judgement)
         far = gaps(values, bounds)
         views.append(View(name, placement, judgement, values, far))
     return Report(graph, allocation, views, 1, hosts, bounds, **more)
@@ -221,7 +221,7 @@ def test_an_increase_from_zero_has_no_percentage() -> None:
     sparse = topoloom.place(report.graph, report.allocation, "random", seed=1).placement
     on = (report.graph, report.allocation, sparse)
     judgement = topoloom.judge(*on)
-    values = measure_values(judgement)
+    values = collect_measures(judgement)
     worse = replace(report.views[1], judgement=judgement, values=values)
     found = text.collect_facts(replace(report, views=[report.views[0], worse]))
     raised = "mahd raises hop-bytes from 0 and raises congestion from 0"
@@ -323,7 +323,7 @@ def test_ten_thousand_random_ranks_on_a_hundred_thousand_links_fit() -> None:
         placement = topoloom.place(graph, allocation, "random", seed=seed).placement
         on = (graph, allocation, placement)
         judged = topoloom.judge(*on, hottest=count_explained_links(2))
-        values = measure_values(judged)
+        values = collect_measures(judged)
         views.append(View(f"random {seed}", placement, judged, values, {}))
     page = render(Report(graph, allocation, views, 1))
     assert len(page.encode()) < 3_000_000

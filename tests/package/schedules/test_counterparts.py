@@ -15,9 +15,12 @@ from topoloom.model import load_model
 from topoloom.schedules import RankSlots
 from topoloom.schedules.choose import Call, make_strategy
 from topoloom.schedules.exports import intel_mpi, mpich, mpich_5, open_mpi
-from topoloom.schedules.exports.counterparts import MpiFunction, choose_algorithms
+from topoloom.schedules.exports.matching_algorithms import (
+    MpiFunction,
+    choose_algorithms,
+)
 from topoloom.schedules.exports.request import ExportRequest
-from topoloom.schedules.joint_search import block_order
+from topoloom.schedules.joint_search import make_block_order
 
 MODEL = load_model("hdr").model
 TABLES = {
@@ -87,7 +90,7 @@ def test_rules_for_a_machine_apply_only_to_its_rank_count() -> None:
     machine = Machine("torus:4x4,bandwidth=1GB/s+node:1,startup=1us")
     allocation = Allocation.whole(machine)
     call = Call("all-reduce", 16, 8)
-    slots = RankSlots(allocation, block_order(call, allocation))
+    slots = RankSlots(allocation, make_block_order(call, allocation))
     request = ExportRequest(call, "", None, slots)
     assert "\n16 # ranks and more\n" in open_mpi.write(request)
     assert open_mpi.write(request).endswith("17 # ranks and more\n1\n0 0 0 0\n")

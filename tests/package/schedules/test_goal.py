@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from topoloom import Error
 from topoloom.model import MessageCosts, NetworkModel, load_model
-from topoloom.schedules.choose import Call, operations, schedule_names
+from topoloom.schedules.choose import Call, list_schedule_names, operations
 from topoloom.schedules.exports import goal
 from topoloom.schedules.exports.request import ExportRequest
 
@@ -42,7 +42,7 @@ def test_goal_messages_equal_the_messages_of_the_schedule(
         root if rooted else 0,
         degree,
     )
-    name = draw.draw(st.sampled_from(sorted(schedule_names(call))))
+    name = draw.draw(st.sampled_from(sorted(list_schedule_names(call))))
     schedule = call.schedule(name)
     _, source, target, sizes = schedule.all_messages()
     expected = Counter(

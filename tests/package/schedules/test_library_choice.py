@@ -17,7 +17,7 @@ from topoloom.model import NetworkModel, load_model
 from topoloom.model.message_lines import format_model
 from topoloom.placements.placement_file import PlacementFile, save_placement
 from topoloom.schedules import Call, RankSlots, Strategy, rank_schedules
-from topoloom.support.resources import need_core_library
+from topoloom.support.resources import require_core_library
 from topoloom.tasks.collectives.collective import CollectivePlatform, rank_collective
 
 MACHINES = [
@@ -55,7 +55,7 @@ class LibraryStrategy:
     """A strategy that libtopoloom reads from files, like libtopoloom-collective."""
 
     def __init__(self, ranks: int, **texts: str) -> None:
-        self._core = ctypes.CDLL(str(need_core_library()))
+        self._core = ctypes.CDLL(str(require_core_library()))
         self._strategy = ctypes.c_void_p()
         given = {name: text.encode() for name, text in texts.items()}
         setting = _SettingStruct(ranks=ranks, **given)

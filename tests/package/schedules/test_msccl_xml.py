@@ -11,7 +11,7 @@ from msccl import GpuSimulator, Share
 
 from topoloom import Error
 from topoloom.model import load_model
-from topoloom.schedules.choose import Call, schedule_names
+from topoloom.schedules.choose import Call, list_schedule_names
 from topoloom.schedules.exports import msccl_xml
 from topoloom.schedules.exports.request import ExportRequest
 
@@ -63,7 +63,7 @@ def test_gpus_end_with_the_data_of_the_collective(
     root = draw.draw(st.integers(0, ranks - 1))
     rooted = operation in ("broadcast", "reduce")
     call = Call(operation, ranks, 840 * 8, root if rooted else 0)
-    name = draw.draw(st.sampled_from(sorted(schedule_names(call))))
+    name = draw.draw(st.sampled_from(sorted(list_schedule_names(call))))
     gpus = GpuSimulator(write_xml(call, name))
     gpus.run_steps(seed)
     for me in run_on_gpus(call):
@@ -95,7 +95,7 @@ def test_chunks_are_the_largest_common_divisor_of_all_messages() -> None:
 def test_collectives_without_msccl_support_are_refused(operation: str) -> None:
     call = Call(operation, 4, 0 if operation == "barrier" else 64)
     with pytest.raises(Error, match=rf"^MSCCL has no {operation}; it has all-gather"):
-        write_xml(call, schedule_names(call)[0])
+        write_xml(call, list_schedule_names(call)[0])
 
 
 def test_unequal_pieces_are_refused_with_suitable_sizes() -> None:

@@ -13,12 +13,12 @@ import pytest
 
 from topoloom import figure, load_machine, tasks
 from topoloom.support.argument_types import _describe_mismatch, _resolve_annotation
-from topoloom.support.public_names import defining_modules, public_packages
+from topoloom.support.public_names import find_defining_modules, list_public_packages
 
 FUNCTIONS = [
     getattr(importlib.import_module(package), name)
-    for package in public_packages()
-    for name, home in defining_modules(package).items()
+    for package in list_public_packages()
+    for name, home in find_defining_modules(package).items()
     if home not in (package, "topoloom._core")
     and inspect.isfunction(function := getattr(importlib.import_module(package), name))
     and inspect.signature(function).parameters

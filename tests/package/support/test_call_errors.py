@@ -16,8 +16,8 @@ import topoloom
 from topoloom import Allocation, Machine, Placement, _core, judge, place
 from topoloom.allocations import fragmented_allocation
 from topoloom.graphs import ring, stencil
-from topoloom.support.call_errors import complaint
-from topoloom.support.public_names import defining_modules, public_packages
+from topoloom.support.call_errors import describe_call_error
+from topoloom.support.public_names import find_defining_modules, list_public_packages
 
 GRAPH: Any = ring(4, 10)
 MACHINE: Any = Machine("torus:4x4")
@@ -26,8 +26,8 @@ FOUND: Any = place(GRAPH, ALLOCATION)
 
 FUNCTIONS = [
     getattr(importlib.import_module(package), name)
-    for package in public_packages()
-    for name, home in defining_modules(package).items()
+    for package in list_public_packages()
+    for name, home in find_defining_modules(package).items()
     if home == "topoloom._core"
     and hasattr(getattr(importlib.import_module(package), name), "__signature__")
 ]
@@ -149,7 +149,7 @@ def test_unknown_arguments_of_every_core_function_are_named() -> None:
     assert len(calls) > 100
     for call in calls:
         name = call.__qualname__.removesuffix(".__init__")
-        line = complaint(call, [], {"no such argument": 1})
+        line = describe_call_error(call, [], {"no such argument": 1})
         assert line.startswith(f"{name}(): there is no argument"), call.__qualname__
 
 

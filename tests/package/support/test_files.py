@@ -17,7 +17,7 @@ from topoloom.support.files import (
     read_text,
     write_text,
 )
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 
 def test_a_file_appears_only_when_it_is_complete(tmp_path: Path) -> None:
@@ -66,9 +66,9 @@ def test_errors_in_files_name_the_file_and_the_line(tmp_path: Path) -> None:
 
 
 def test_unknown_names_suggest_the_nearest_and_list_all() -> None:
-    text = unknown_name("mapper", "mahdd", ["gge", "mahd"])
+    text = describe_unknown_name("mapper", "mahdd", ["gge", "mahd"])
     assert text == "no mapper 'mahdd' (did you mean 'mahd'?); there are: gge, mahd"
-    assert "did you mean" not in unknown_name("mapper", "zzz", ["gge", "mahd"])
+    assert "did you mean" not in describe_unknown_name("mapper", "zzz", ["gge", "mahd"])
 
 
 def test_writing_to_a_symbolic_link_replaces_its_target(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ struct TextParts {
 };
 
 /// Throws Error if +down: follows +node:.
-[[nodiscard]] TextParts split_machine(const TextPiece& text);
+[[nodiscard]] TextParts split_machine_text(const TextPiece& text);
 
 /// Returns read(text of the value), and adds the column to its errors.
 template <class Read>

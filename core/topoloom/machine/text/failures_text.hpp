@@ -2,7 +2,7 @@
 // Reads failures, such as down:17,v40,0-1,5>6.
 #pragma once
 
-#include "topoloom/machine/degraded.hpp"
+#include "topoloom/machine/degraded_topology.hpp"
 #include "topoloom/machine/notation/text_piece.hpp"
 #include "topoloom/machine/notation/topology_notation.hpp"
 

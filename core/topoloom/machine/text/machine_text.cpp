@@ -49,7 +49,7 @@ void reject_unknown_parts(const TextPiece& part) {
 
 Machine make_machine(std::string_view text) {
     const TextPiece whole(text, text);
-    const TextParts parts = split_machine(whole);
+    const TextParts parts = split_machine_text(whole);
     reject_unknown_parts(parts.network);
     if (parts.down) reject_unknown_parts(*parts.down);
     if (parts.node) reject_unknown_parts(*parts.node);
@@ -63,7 +63,7 @@ Machine make_machine(std::string_view text) {
     }
     const Failures failures = read_failures(read_section(*parts.down));
     return whole.add_context(
-        [&] { return Machine(Degraded(std::move(topology), failures), std::move(node), std::string(text)); });
+        [&] { return Machine(DegradedTopology(std::move(topology), failures), std::move(node), std::string(text)); });
 }
 
 }  // namespace topoloom

@@ -84,7 +84,7 @@ class BasicTorus {
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const;
 
-    /// Converts the differences that Deposits added to loads. In total O(axes) per message.
+    /// Converts the differences that LoadDifferences added to loads. In total O(axes) per message.
     void settle(std::span<double> loads) const;
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return nodes_per_router_.quotient(node.value); }
@@ -125,9 +125,9 @@ class BasicTorus {
         std::uint32_t axes_;
     };
 
-    /// See torus_deposits.hpp.
+    /// See torus_load_differences.hpp.
     template <class Add>
-    class Deposits;
+    class LoadDifferences;
 
    private:
     /// The positions start .. start + length, wrapping at the end of a ring.

@@ -96,7 +96,7 @@ class LoadRun {
     void require_progress() const {
         const std::string circle = network_.describe_deadlock();
         if (!circle.empty())
-            throw Stalled("packets wait for each other in cycle " + std::to_string(network_.cycle()) + ": " +
+            throw DeadlockError("packets wait for each other in cycle " + std::to_string(network_.cycle()) + ": " +
                           circle);
     }
     /// Sets the reference of is_saturated() to the current lags.

@@ -46,7 +46,7 @@ struct LoadMeasure {
 };
 
 /// A deadlock; the message lists its packets.
-class Stalled : public Error {
+class DeadlockError : public Error {
    public:
     using Error::Error;
 };
@@ -60,7 +60,7 @@ struct LoadLimits {
 /// Measures a new network under the load of `senders`. Discards the warm-up whose removal minimizes the
 /// standard error of the rest (MSER: K. White, An effective truncation heuristic for bias reduction in
 /// simulation output, Simulation 69, 1997). Then measures batches of cycles, and doubles their length until
-/// the means agree. Polls the meter between batches. Throws Stalled on deadlock.
+/// the means agree. Polls the meter between batches. Throws DeadlockError on deadlock.
 [[nodiscard]] LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders,
                                        const LoadLimits& effort, Meter& meter);
 

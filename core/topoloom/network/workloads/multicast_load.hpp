@@ -21,7 +21,7 @@ struct MulticastSets {
     /// Throws Error for fanouts above the number of receivers.
     MulticastSets(std::string_view text, std::size_t nodes, std::uint64_t seed);
     /// Whether the text is a multicast or copies pattern.
-    [[nodiscard]] static bool is_named(std::string_view text) {
+    [[nodiscard]] static bool is_multicast_text(std::string_view text) {
         const std::string_view name = text.substr(0, text.find('('));
         return name == "multicast" || name == "copies";
     }

@@ -30,7 +30,7 @@ Extents nesting(const T& network) {
         return {network.spec().arity.rbegin(), network.spec().arity.rend()};
     } else if constexpr (requires { network.between_routers(); }) {
         return nesting(network.between_routers());
-    } else if constexpr (std::is_same_v<T, Degraded>) {
+    } else if constexpr (std::is_same_v<T, DegradedTopology>) {
         return std::visit([](const auto& whole) { return nesting(whole); }, network.intact());
     } else {
         return {static_cast<std::uint32_t>(network.node_count())};

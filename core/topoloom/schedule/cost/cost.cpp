@@ -85,7 +85,7 @@ std::uint32_t cards_of(const Machine& machine) {
         if constexpr (requires { network.hosts(); }) cards = std::max(1U, network.hosts().cards);
     };
     with_topology(machine, [&]<class T>(const T& network) {
-        if constexpr (std::is_same_v<T, Degraded>) {
+        if constexpr (std::is_same_v<T, DegradedTopology>) {
             std::visit(count, network.intact());
         } else {
             count(network);

@@ -123,7 +123,7 @@ Meetings meetings_on_routes(const Machine& machine, std::span<const NodeMessage>
                 adder.add_route_to(to, network.point(to), 1.0);
             }
         }
-        settle_loads(network, std::span(loads));
+        convert_sums_to_loads(network, std::span(loads));
         constexpr double one = 1 + 1e-9;  // shares of a message may not sum up to all of it
         Meetings meetings;
         for (const double load : loads) {

@@ -14,7 +14,7 @@ from topoloom.allocations.spread.host_mesh import HostMesh, Integers
 _WORK, _TRIALS = 1_000_000, 4_000
 
 
-def find_switch_levels(hops: NDArray[np.integer]) -> list[Integers]:
+def group_leaves_by_switch(hops: NDArray[np.integer]) -> list[Integers]:
     """Group leaf groups by shared switch at each level, from the lowest up.
 
     ``hops[i, k]`` is the distance between hosts of leaf groups i and k. Each level of
@@ -50,7 +50,7 @@ def reduce_switches(
     free
         The number of free hosts of each leaf group.
     levels
-        Levels from `find_switch_levels`.
+        Levels from `group_leaves_by_switch`.
     proceed
         Called repeatedly; the search ends when it returns False.
     """

@@ -92,12 +92,12 @@ class LimitOptions(NamedTuple):
         """Check the options, and make the launch order."""
         from topoloom._core import Error
         from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder
-        from topoloom.support.checks import check_int64
-        from topoloom.support.nearest import unknown_name
+        from topoloom.support.name_lookup import describe_unknown_name
+        from topoloom.support.range_checks import check_int64
         from topoloom.support.units import parse_bytes
 
         if launcher not in LAUNCHERS:
-            raise Error(unknown_name("launcher", launcher, LAUNCHERS))
+            raise Error(describe_unknown_name("launcher", launcher, LAUNCHERS))
         if self.ranks_per_node is not None:
             check_int64("--ranks-per-node", self.ranks_per_node, 1)
         check_int64("--cores-per-rank", self.cores_per_rank, 1)

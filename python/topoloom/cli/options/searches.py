@@ -133,7 +133,7 @@ def read_search(
     seed: int, time: str | None = None, work: int | None = None, threads: int = 0
 ) -> Search:
     """Check the options, and make a search."""
-    from topoloom.support.checks import check_int64
+    from topoloom.support.range_checks import check_int64
     from topoloom.support.units import parse_duration
     from topoloom.tasks.search import Search
 

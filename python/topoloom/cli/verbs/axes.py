@@ -203,11 +203,11 @@ def _read_problem(
 ) -> AxesProblem:
     """Read the axes and their traffic, and check that --to suits them."""
     from topoloom._core import Error
-    from topoloom.support.nearest import unknown_name
+    from topoloom.support.name_lookup import describe_unknown_name
     from topoloom.tasks.axes import FORMATS, infer_axes_problem, read_axes_problem
 
     if to is not None and to not in FORMATS:
-        raise Error(unknown_name("order format", to, FORMATS))
+        raise Error(describe_unknown_name("order format", to, FORMATS))
     if trace is None:
         mapped_job = read_job(job, mesh)
         is_mesh = isinstance(mapped_job, dict)
@@ -261,18 +261,20 @@ def _print_request(
 def _print_inferred(inferred: InferredMesh) -> None:
     """Print the mesh of a trace, and the bytes of operations along its axes."""
     from topoloom.cli.console import print_facts
-    from topoloom.support.units import counted, exact_bytes
+    from topoloom.support.units import counted, format_exact_bytes
 
     mesh = " ".join(f"{name}={size}" for name, size in inferred.mesh.items())
     rows = [
         (
             "+".join(one.axes),
-            f"{one.name} of {exact_bytes(one.bytes)}, {counted(one.calls, 'time')}",
+            f"{one.name} of {format_exact_bytes(one.bytes)}, {counted(one.calls, 'time')}",
         )
         for one in inferred.operations
     ]
     if inferred.left_over:
-        left = f"{exact_bytes(inferred.left_over)} in all, along none of the axes"
+        left = (
+            f"{format_exact_bytes(inferred.left_over)} in all, along none of the axes"
+        )
         rows.append(("left over", left))
     print_facts(rows, f"mesh {mesh}, the fastest first")
 

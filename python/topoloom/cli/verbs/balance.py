@@ -245,10 +245,10 @@ TITLES = {
 
 
 def _costs(cost: TransferCost) -> list[tuple[str, str]]:
-    from topoloom.placements.measures import measure_text, measure_values
+    from topoloom.placements.measures import collect_measures, format_measure
 
     machine = cost.ranks.allocation.machine
-    values = measure_values(cost.judgement)
+    values = collect_measures(cost.judgement)
     shown = {
         "hop_bytes": "hop-bytes",
         "hops_per_byte": "hops per byte",
@@ -257,7 +257,7 @@ def _costs(cost: TransferCost) -> list[tuple[str, str]]:
     return [
         *place_facts(cost.ranks),
         *(
-            (text, measure_text(key, values[key], machine))
+            (text, format_measure(key, values[key], machine))
             for key, text in shown.items()
         ),
     ]

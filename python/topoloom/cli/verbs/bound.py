@@ -115,8 +115,8 @@ def _print(found: ProvenBounds) -> None:
     from topoloom.machines.machine_facts import machine_name
     from topoloom.nodes.hosts import format_share
     from topoloom.placements.measures import (
-        congestion_text,
-        measure_text,
+        format_congestion,
+        format_measure,
         measure_title,
     )
     from topoloom.tasks.optimality_gap import gap_text
@@ -126,9 +126,13 @@ def _print(found: ProvenBounds) -> None:
     rows = []
     for name, one in found.bounds.items():
         by = " of ".join(filter(None, (one.by, one.where)))
-        row = [measure_title(name, machine), by, measure_text(name, one.bound, machine)]
+        row = [
+            measure_title(name, machine),
+            by,
+            format_measure(name, one.bound, machine),
+        ]
         if one.value is not None:
-            row += [measure_text(name, one.value, machine), gap_text(one.gap)]
+            row += [format_measure(name, one.value, machine), gap_text(one.gap)]
         rows.append(row)
     columns = ["", "proved by", "at least"]
     if given.file is not None:
@@ -136,5 +140,5 @@ def _print(found: ProvenBounds) -> None:
     title = f"{format_share(allocation)} of {machine_name(machine, given.node)}"
     print_table(columns, rows, title=title, left=2)
     if found.rounded is not None:
-        whole = congestion_text(found.rounded, machine)
+        whole = format_congestion(found.rounded, machine)
         print(f"The relaxation in whole ranks: congestion {whole}")

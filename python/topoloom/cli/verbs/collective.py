@@ -141,7 +141,7 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import monitor_search, print_json
-    from topoloom.support.checks import check_int64
+    from topoloom.support.range_checks import check_int64
     from topoloom.tasks.collectives.collective import read_platform
     from topoloom.tasks.collectives.collective_result import rank_collectives
     from topoloom.tasks.problem import AllocationSpec

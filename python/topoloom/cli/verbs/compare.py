@@ -151,7 +151,7 @@ def command(
 
 def _columns(problem: Problem, found: Comparison) -> dict[str, str]:
     """Choose the columns: keys of results, and their headings."""
-    from topoloom.placements.measures import column_heading, measure_title
+    from topoloom.placements.measures import measure_title, wrap_column_heading
 
     objective, first = found.objective, found.results[0]
     bounded = any(each["gap"].get(objective.measure) for each in found.results)
@@ -172,7 +172,7 @@ def _columns(problem: Problem, found: Comparison) -> dict[str, str]:
         "search": True,
     }
     return {
-        name: column_heading(measure_title(name, problem.machine))
+        name: wrap_column_heading(measure_title(name, problem.machine))
         for name, is_shown in shown.items()
         if is_shown
     }
@@ -184,8 +184,8 @@ def _cell(
     from topoloom.placements.measures import (
         MEASURES,
         Unit,
-        measure_text,
-        objective_text,
+        format_measure,
+        format_objective,
     )
     from topoloom.support.gain import format_percent
     from topoloom.support.units import format_count
@@ -199,14 +199,14 @@ def _cell(
     if name == "gain":
         return format_percent(result["gain_percent"])
     if name == "objective":
-        return objective_text(result[name], found.objective.objective, machine)
+        return format_objective(result[name], found.objective.objective, machine)
     if name == "gap":
         return gap_text(result["gap"].get(found.objective.measure))
     if name == "search":
         return f"{result['seconds']:.2f} s"
     if MEASURES[name].unit is Unit.HOPS:
         return format_count(result[name])
-    text = measure_text(name, result[name], machine)
+    text = format_measure(name, result[name], machine)
     rises = name.startswith("inter_node") and result[name] > found.results[0][name]
     return f"{text} ▲" if rises else text
 

@@ -88,7 +88,10 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.console import note, print_json
     from topoloom.cli.suggested_command import insert_file_name
-    from topoloom.launch.exports.launch_formats import find_format, refuse_lost_binding
+    from topoloom.launch.exports.launch_formats import (
+        find_format,
+        require_binding_support,
+    )
     from topoloom.support.files import write_text
     from topoloom.tasks.launch_placement import load_host_placement
 
@@ -101,13 +104,13 @@ def command(
         )
     target = find_format(to)
     placed = load_host_placement(placement, hosts, *binding)
-    refuse_lost_binding(target, placed)
+    require_binding_support(target, placed)
     text = target.write(placed)
     checked = _check(target, text, placed, program, options or []) if check else None
     loss = target.find_loss(placed) or target.relies_on
     if output is not None:
         write_text(output, text)
-    how = insert_file_name(output or Path("FILE"), target.use_command(placed))
+    how = insert_file_name(output or Path("FILE"), target.format_use_command(placed))
     if as_json:
         print_json(
             {

@@ -71,7 +71,7 @@ def command(
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Interrupted
-    from topoloom.machines.machine_file import load_described
+    from topoloom.machines.machine_file import load_machine_and_description
     from topoloom.simulate.switches import check_links
     from topoloom.tasks.jobs.joint import Budget
     from topoloom.tasks.jobs.joint_files import load_jobs, save_jobs
@@ -82,7 +82,7 @@ def command(
     search = searching.search()
     if output is not None:
         _check_directory(output)
-    the_machine, described = load_described(machine)
+    the_machine, described = load_machine_and_description(machine)
     if simulator is not None:
         check_links(the_machine)
     reason = ""
@@ -189,9 +189,9 @@ def _document(
 def _print(found: JointPlacement, objective: str, facts: list[tuple[str, str]]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.placements.measures import (
-        gain_text,
+        format_gain,
+        format_objective,
         measure_title,
-        objective_text,
     )
     from topoloom.support.units import format_count
 
@@ -200,7 +200,7 @@ def _print(found: JointPlacement, objective: str, facts: list[tuple[str, str]]) 
     machine = together.jobs[0].allocation.machine
 
     def text(value: float) -> str:
-        return objective_text(value, objective, machine)
+        return format_objective(value, objective, machine)
 
     rows = [
         (
@@ -209,7 +209,7 @@ def _print(found: JointPlacement, objective: str, facts: list[tuple[str, str]]) 
             text(found.alone[i]),
             text(apart.values[i]),
             text(together.values[i]),
-            gain_text(objective, apart.values[i], together.values[i]),
+            format_gain(objective, apart.values[i], together.values[i]),
         )
         for i, job in enumerate(together.jobs)
     ]
@@ -223,7 +223,7 @@ def _print(found: JointPlacement, objective: str, facts: list[tuple[str, str]]) 
             "",
             apart_text,
             together_text,
-            gain_text(objective, *all_jobs),
+            format_gain(objective, *all_jobs),
         )
     )
     hop_bytes = (apart.hop_bytes, together.hop_bytes)
@@ -235,7 +235,7 @@ def _print(found: JointPlacement, objective: str, facts: list[tuple[str, str]]) 
             "",
             apart_text,
             together_text,
-            gain_text("hop_bytes", *hop_bytes),
+            format_gain("hop_bytes", *hop_bytes),
         )
     )
     print_table(

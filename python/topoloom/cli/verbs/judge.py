@@ -77,7 +77,7 @@ def command(
     """
     from topoloom.cli.console import print_json
     from topoloom.graphs.phases import load_phase_names, load_phases
-    from topoloom.support.checks import check_int64
+    from topoloom.support.range_checks import check_int64
     from topoloom.tasks.judge import judge_placement
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import AllocationSpec
@@ -96,9 +96,9 @@ def command(
             shown[name] = judged.placement
         draw_judgement(figure, given.graph, given.allocation, shown)
     if loads is not None:
-        from topoloom.machines.loads import save_loads
+        from topoloom.machines.link_loads import save_link_loads
 
-        save_loads(loads, given.allocation.machine, judged.judgement.loads)
+        save_link_loads(loads, given.allocation.machine, judged.judgement.loads)
     if as_json:
         names = {"phase_names": phase_names} if phase_names else {}
         print_json({**judged.document(), **names})
@@ -114,7 +114,7 @@ def _print(judged: JudgedPlacement, written: list[Path]) -> None:
     from topoloom.machines.link_names import format_link
     from topoloom.machines.machine_facts import machine_name
     from topoloom.nodes.hosts import format_share
-    from topoloom.placements.measures import gain_text, measure_text, measure_title
+    from topoloom.placements.measures import format_gain, format_measure, measure_title
     from topoloom.support.units import format_bytes, format_seconds
     from topoloom.tasks.optimality_gap import gap_text
 
@@ -122,10 +122,13 @@ def _print(judged: JudgedPlacement, written: list[Path]) -> None:
     machine, placed = allocation.machine, judged.given.file is not None
     rows = []
     for name, value in judged.block_values.items():
-        row = [measure_title(name, machine), measure_text(name, value, machine)]
+        row = [measure_title(name, machine), format_measure(name, value, machine)]
         if placed:
             after = judged.values[name]
-            row += [measure_text(name, after, machine), gain_text(name, value, after)]
+            row += [
+                format_measure(name, after, machine),
+                format_gain(name, value, after),
+            ]
         rows.append([*row, gap_text(judged.gaps.get(name))])
     columns = ["", "block (default)"] + ([judged.name, "gain"] if placed else [])
     columns.append("gap" if any(judged.gaps.values()) else "")
@@ -157,13 +160,13 @@ def _print_phases(
     names: list[str], phases: list[dict[str, float]], machine: Machine
 ) -> None:
     from topoloom.cli.console import print_table
-    from topoloom.placements.measures import MEASURES, measure_text
+    from topoloom.placements.measures import MEASURES, format_measure
 
     if not phases:
         return
     shown = ["hop_bytes", "dilation_average", "traffic_average", "congestion_max"]
     rows = [
-        [name, *(measure_text(key, phase[key], machine) for key in shown)]
+        [name, *(format_measure(key, phase[key], machine) for key in shown)]
         for name, phase in zip(names, phases, strict=True)
     ]
     print_table(["phase", *(MEASURES[name].heading for name in shown)], rows)

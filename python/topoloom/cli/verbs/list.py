@@ -31,11 +31,11 @@ def command(
     """
     from topoloom._core import Error
     from topoloom.cli.console import print_json, print_table
-    from topoloom.support.nearest import unknown_name
+    from topoloom.support.name_lookup import describe_unknown_name
     from topoloom.tasks.catalog import CATALOG
 
     if kind is not None and kind not in CATALOG:
-        raise Error(unknown_name("kind of list", kind, CATALOG))
+        raise Error(describe_unknown_name("kind of list", kind, CATALOG))
     lists = {name: CATALOG[name]() for name in CATALOG if kind in (None, name)}
     if as_json:
         print_json(lists if kind is None else lists[kind])

@@ -275,7 +275,7 @@ def _node_rows(
     machine: Machine, node: NodeParts, hosts: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Write the costs of levels, the port, and one line per device or type."""
-    from topoloom.machines.node_toml import level_costs, write_port
+    from topoloom.machines.node_toml import level_costs, write_nic
     from topoloom.machines.outline import format_type_nodes
     from topoloom.nodes.node_parts import ETHERNET, NIC
     from topoloom.support.units import format_bytes
@@ -284,7 +284,7 @@ def _node_rows(
     if node.names:
         named = level_costs(machine, node.names).items()
         rows.append(("costs", ", ".join(f"{name} {cost}" for name, cost in named)))
-    port = write_port(machine)
+    port = write_nic(machine)
     if (costs := port.get("port")) and not node.types:
         run = machine.slots_per_node // len(costs)
         ways = (f"{cost} for {_run(i, run)}" for i, cost in enumerate(costs))

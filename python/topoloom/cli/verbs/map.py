@@ -97,7 +97,7 @@ def command(
     from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.placements.placement_file import load_placement, save_placement
-    from topoloom.support.checks import check_int64
+    from topoloom.support.range_checks import check_int64
     from topoloom.tasks.map import map_ranks
     from topoloom.tasks.objective import read_objective
     from topoloom.tasks.problem import AllocationSpec, load_problem
@@ -146,7 +146,7 @@ def command(
 def _facts(
     problem: Problem, mapped: MapResult, background: list[str]
 ) -> list[tuple[str, str]]:
-    from topoloom.placements.measures import objective_text
+    from topoloom.placements.measures import format_objective
     from topoloom.support.units import counted
     from topoloom.tasks.objective import HOP_BYTES
     from topoloom.tasks.optimality_gap import gap_text
@@ -167,7 +167,7 @@ def _facts(
     if mapped.moved is not None:
         facts.append(("moved", counted(mapped.moved, "rank")))
     if mapped.least is not None:
-        limit = objective_text(mapped.least, objective.objective, machine)
+        limit = format_objective(mapped.least, objective.objective, machine)
         ratio = gap_text(mapped.gap)
         facts.append(("proven", f"none is below {limit}: gap {ratio}"))
     return facts
@@ -179,10 +179,10 @@ def _print(
     from topoloom.cli.console import note, print_facts, print_table
     from topoloom.nodes.hosts import slots_per_host
     from topoloom.placements.measures import (
-        gain_text,
-        measure_text,
+        format_gain,
+        format_measure,
+        format_objective,
         measure_title,
-        objective_text,
     )
     from topoloom.tasks.map import block_values
 
@@ -191,15 +191,15 @@ def _print(
 
     def text(name: str, value: float) -> str:
         if name == "objective":
-            return objective_text(value, objective.objective, machine)
-        return measure_text(name, value, machine)
+            return format_objective(value, objective.objective, machine)
+        return format_measure(name, value, machine)
 
     rows = [
         (
             objective.title if name == "objective" else measure_title(name, machine),
             text(name, block[name]),
             text(name, value),
-            gain_text(name, block[name], value),
+            format_gain(name, block[name], value),
         )
         for name, value in file.values.items()
     ]

@@ -110,12 +110,14 @@ def command(
 def _parse_words(words: list[str], options: dict[str, Any]) -> tuple[str, str]:
     """Return the verb and its argument; refuse options that it does not take."""
     from topoloom._core import Error
-    from topoloom.support.nearest import unknown_name
+    from topoloom.support.name_lookup import describe_unknown_name
 
     verb, *rest = words
     if verb not in complete.MODEL_VERBS:
         raise Error(
-            unknown_name("verb of 'topoloom model'", verb, complete.MODEL_VERBS)
+            describe_unknown_name(
+                "verb of 'topoloom model'", verb, complete.MODEL_VERBS
+            )
         )
     if len(rest) != (verb != "list"):
         wanted = {"list": "no argument", "show": "a model", "predict": "a model"}
@@ -161,10 +163,10 @@ def _predict(
 ) -> None:
     from topoloom._core import Error
     from topoloom.cli.console import print_json, print_table
-    from topoloom.model.measured import predict_times
+    from topoloom.model.fitted_files import predict_times
     from topoloom.model.model_names import load_model
     from topoloom.model.model_toml import format_time
-    from topoloom.support.checks import check_int64
+    from topoloom.support.range_checks import check_int64
     from topoloom.support.units import format_bandwidth, parse_bytes
 
     if amounts is None:
@@ -205,7 +207,7 @@ def _fit(
     as_json: bool,
 ) -> None:
     from topoloom.cli.console import print_json
-    from topoloom.model.measured import fit_file
+    from topoloom.model.fitted_files import fit_file
     from topoloom.model.model_toml import write_model_toml
     from topoloom.support.units import parse_bytes
 
@@ -259,7 +261,7 @@ def _channels(
 ) -> None:
     from topoloom._core import Error
     from topoloom.cli.console import print_json
-    from topoloom.model.measured import load_pair_curves
+    from topoloom.model.fitted_files import load_pair_curves
     from topoloom.support.units import parse_bytes
 
     if amounts is None:

@@ -142,8 +142,8 @@ def command(
     from topoloom.cli.exit_status import Failure, Interrupted
     from topoloom.figure.page import check_figure
     from topoloom.machines.machine_file import load_machine
-    from topoloom.support.checks import check_int64
-    from topoloom.support.nearest import unknown_name
+    from topoloom.support.name_lookup import describe_unknown_name
+    from topoloom.support.range_checks import check_int64
     from topoloom.support.units import counted
     from topoloom.tasks.network.sweep import (
         DEFAULT_LOADS,
@@ -154,7 +154,7 @@ def command(
 
     check_int64("--threads", threads, 0)
     if study not in STUDIES:
-        raise Error(unknown_name("study", study, STUDIES))
+        raise Error(describe_unknown_name("study", study, STUDIES))
     if figure is not None:
         check_figure(figure)
     found = sweep_loads(

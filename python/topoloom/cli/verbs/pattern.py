@@ -262,12 +262,12 @@ def _request(
 ) -> Any:
     from topoloom._core import Error, molecular_cells
     from topoloom.graphs.patterns import PATTERNS, Request, parse_grid
-    from topoloom.support.checks import check_int64
-    from topoloom.support.nearest import unknown_name
+    from topoloom.support.name_lookup import describe_unknown_name
+    from topoloom.support.range_checks import check_int64
     from topoloom.support.units import parse_bytes
 
     if name not in PATTERNS:
-        raise Error(unknown_name("pattern", name, [*PATTERNS, "import"]))
+        raise Error(describe_unknown_name("pattern", name, [*PATTERNS, "import"]))
     kind = PATTERNS[name].size
     size = sizes[kind]
     if size is None and kind != "cells":

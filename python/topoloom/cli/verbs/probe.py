@@ -106,7 +106,7 @@ def command(
     """
     from topoloom._core import Error
     from topoloom.cli.exit_status import Failure
-    from topoloom.probe.job.running import JobEnded
+    from topoloom.probe.job.probe_job import JobEnded
     from topoloom.support.units import parse_duration
 
     if quick and thorough:

@@ -122,7 +122,7 @@ def command(
     from topoloom.launch.launchers.launcher_commands import read_command
     from topoloom.launch.launchers.unplaced_command import read_unplaced_command
     from topoloom.placements.placement_file import save_placement
-    from topoloom.preload.collectives import read_setting
+    from topoloom.preload.collectives import parse_settings
     from topoloom.tasks.launch_slots import find_slots, launcher_name
     from topoloom.tasks.objective import check_objective
     from topoloom.tasks.placed_run import Job, place_job, start_placed, write_page
@@ -134,7 +134,7 @@ def command(
     check_collectives(collectives)
     check_page = _page_check(page, output)
     setting = replace_collectives
-    replaced = None if setting is None else read_setting(setting)
+    replaced = None if setting is None else parse_settings(setting)
     search = read_search(seed, time)
     read = read_unplaced_command(program) if world else read_command(program)
     where = AllocationSpec(allocation, order=limits.launch_order(launcher_name(read)))

@@ -126,7 +126,7 @@ def command(
 
 def _print(document: dict[str, Any], machine: str) -> None:
     from topoloom.cli.console import print_table
-    from topoloom.placements.measures import MEASURES, column_heading
+    from topoloom.placements.measures import MEASURES, wrap_column_heading
     from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import counted, format_count, format_seconds
 
@@ -146,7 +146,7 @@ def _print(document: dict[str, Any], machine: str) -> None:
     measures = ("hop_bytes", "congestion_max", "predicted_seconds")
     titles = [MEASURES[name].heading for name in measures]
     if document["phases"] > 1:  # their sum
-        titles[1] = column_heading("congestion by phase")
+        titles[1] = wrap_column_heading("congestion by phase")
     columns = ["placement", *titles, "simulated\ntime", "gain"]
     title = (
         f"{counted(document['ranks'], 'rank')} on {machine}, by {document['simulator']}"

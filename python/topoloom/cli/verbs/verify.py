@@ -65,7 +65,7 @@ def command(
     from topoloom.cli.console import note
     from topoloom.cli.run_output import make_report_note, note_unverified
     from topoloom.launch.apply.torch_command import is_torchrun
-    from topoloom.launch.apply.trial import check_hosts
+    from topoloom.launch.apply.trial_run import check_hosts
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.launcher_commands import require_program
     from topoloom.preload.verify import VerifyAgent
@@ -97,7 +97,7 @@ def command(
 
 def _torch_words(run: TorchRun, machine: Machine) -> str:
     """Format the locations of ranks and their cost."""
-    from topoloom.placements.measures import measure_text, measure_title
+    from topoloom.placements.measures import format_measure, measure_title
     from topoloom.support.gain import format_percent
     from topoloom.support.units import counted
 
@@ -119,7 +119,7 @@ def _torch_words(run: TorchRun, machine: Machine) -> str:
     if run.elsewhere and run.measure:
         title = measure_title(run.measure)
         planned, started = (
-            measure_text(run.measure, value, machine)
+            format_measure(run.measure, value, machine)
             for value in (run.planned, run.started)
         )
         slower = 100 * (run.started / run.planned - 1) if run.planned else 0.0

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from topoloom._core import Error
-from topoloom.frameworks.pytorch.notes import ProcessNotes
+from topoloom.frameworks.pytorch.process_notes import ProcessNotes
 from topoloom.frameworks.pytorch.roles import (
     Axes,
     Members,

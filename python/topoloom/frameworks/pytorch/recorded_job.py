@@ -13,9 +13,9 @@ from typing import IO, Any, NamedTuple
 from topoloom._core import Error
 from topoloom.frameworks.pytorch.fake_world import extrapolate
 from topoloom.frameworks.pytorch.injected import FOLDER, WORLD
-from topoloom.frameworks.pytorch.notes import (
+from topoloom.frameworks.pytorch.process_notes import (
     find_last_attempt,
-    join_notes,
+    merge_notes,
     read_notes,
     select_last_starts,
 )
@@ -23,7 +23,7 @@ from topoloom.graphs.traces.trace import Trace
 from topoloom.launch.apply.program import run_program
 from topoloom.launch.apply.torch_command import is_torchrun
 from topoloom.launch.launcher import Launch
-from topoloom.launch.launchers.launcher_commands import recognize
+from topoloom.launch.launchers.launcher_commands import recognize_launcher
 from topoloom.support.number_ranges import expand_ranges
 from topoloom.support.plain_text import is_number
 from topoloom.support.site_injection import inject
@@ -55,7 +55,7 @@ def read_recording(folder: str | Path) -> Trace:
         raise Error(f"{folder} contains no notes of a PyTorch process")
     noted, left_out = select_last_starts(found)
     is_fake = any(one.groups for one in noted)
-    trace = extrapolate(noted) if is_fake else join_notes(noted)
+    trace = extrapolate(noted) if is_fake else merge_notes(noted)
     if left_out:
         trace.add_loss(
             f"{counted(left_out, 'earlier start')} of ranks left out: torchrun started "
@@ -87,7 +87,7 @@ def run_job(
     return _run_command(command, Path(folder), [{}], timeout, stdout)
 
 
-def play_ranks(
+def emulate_ranks(
     command: Sequence[str],
     world: int,
     ranks: str,
@@ -179,7 +179,7 @@ def _forward_variables(command: Sequence[str], variables: dict[str, str]) -> lis
     """Add the launcher's options that pass environment variables to other hosts."""
     first, *others = command
     try:
-        recognized = recognize(first)
+        recognized = recognize_launcher(first)
     except Error:
         return [*command]
     option = recognized.launcher.ENVIRONMENT_OPTION if recognized else None

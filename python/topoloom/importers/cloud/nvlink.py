@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.nodes.host_text import vacant_name
+from topoloom.nodes.host_text import format_vacant_name
 from topoloom.support.units import format_bandwidth
 
 #: NVLink bandwidth per GPU and direction in bytes/s, for NVLink between nodes.
@@ -74,10 +74,10 @@ def describe_rails(
         for names in unit.values():
             places += names
             places += map(
-                vacant_name, range(len(places), _round_up(len(places), hosts))
+                format_vacant_name, range(len(places), _round_up(len(places), hosts))
             )
         end = (number + 1) * domains * hosts
-        places += map(vacant_name, range(len(places), end))
+        places += map(format_vacant_name, range(len(places), end))
     down = [
         place * gpus + gpu
         for place, name in enumerate(places)

@@ -14,7 +14,7 @@ from topoloom.importers.cray.locations import (
     make_location,
 )
 from topoloom.importers.machine_description import MachineDescription
-from topoloom.importers.torus_places import check_torus_size, list_hosts_by_position
+from topoloom.importers.torus_positions import check_torus_size, list_hosts_by_position
 
 _FIELD = re.compile(r"\s*([a-z_]+)\s*=\s*(?:'([^']*)'|([^,']*))\s*")
 #: Maximum nodes per router: 1 on SeaStar (XT), 2 on Gemini; Aries has 4.

@@ -14,19 +14,19 @@ from collections.abc import Callable
 from topoloom._core import Error, Machine, MachineText, NetworkModel, TextSection
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import NETWORKS
-from topoloom.importers.simgrid.measured import (
+from topoloom.importers.simgrid.platform import NO_LIMIT, write_all_routes
+from topoloom.importers.simgrid.smpi_settings import (
     compute_extra_latency,
     format_settings,
     make_intra_host_link,
 )
-from topoloom.importers.simgrid.platform import NO_LIMIT, write_all_routes
 from topoloom.importers.simgrid.units import (
     format_quantity,
     read_bandwidth,
     read_latency,
 )
 from topoloom.importers.simgrid.zone import describe_zone
-from topoloom.importers.torus_places import MAX_ROUTERS
+from topoloom.importers.torus_positions import MAX_ROUTERS
 from topoloom.support.number_ranges import join_numbers
 from topoloom.support.units import format_bandwidth, parse_bandwidth, parse_latency
 from topoloom.support.xml_tree import Element, read_xml

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.support.child_processes import read_output
+from topoloom.support.child_processes import run_system_command
 from topoloom.support.files import prefix_errors
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.number_ranges import expand_ranges
@@ -61,7 +61,7 @@ def list_job_nodes(environment: Mapping[str, str]) -> list[JobNode] | None:
         return None
     if not is_number(number):
         raise Error(f"SLURM_JOB_ID: '{number[:40]}' is not a job number")
-    output = read_output("scontrol", "show", "job", "-d", number)
+    output = run_system_command("scontrol", "show", "job", "-d", number)
     if "Invalid job id" in output.errors:
         raise Error(f"SLURM_JOB_ID: Slurm has no job {number} (any more); {_REMEDY}")
     if output.status != 0:

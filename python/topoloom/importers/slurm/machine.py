@@ -23,7 +23,7 @@ from topoloom.nodes.node_levels import (
     make_node_parts,
 )
 from topoloom.nodes.node_parts import NO_PARTS
-from topoloom.support.child_processes import read_output
+from topoloom.support.child_processes import run_system_command
 from topoloom.support.files import prefix_errors
 
 
@@ -85,7 +85,7 @@ def describe_by_cpu_counts(
 
 def _read_network(hosts: Sequence[str]) -> MachineDescription | None:
     """Read the switches from Slurm; None if Slurm reports no switches."""
-    output = read_output("scontrol", "show", "topology")
+    output = run_system_command("scontrol", "show", "topology")
     if not recognizes_slurm_conf(output.text):
         return None
     with prefix_errors("'scontrol show topology'"):

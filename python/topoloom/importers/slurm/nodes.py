@@ -13,7 +13,7 @@ from topoloom.nodes.node_levels import (
     add_hop_weight,
     format_levels,
 )
-from topoloom.support.child_processes import read_output
+from topoloom.support.child_processes import run_system_command
 from topoloom.support.hostlist import compress_hostlist
 
 _KEYS = {
@@ -61,7 +61,9 @@ def query_node_shapes(hosts: Iterable[str]) -> dict[str, NodeShape]:
     """Read the shapes of these nodes from Slurm; {} if it does not report them."""
     listed = compress_hostlist(hosts)
     words = [listed] if len(listed) < _MAX_LETTERS else []
-    return read_node_shapes(read_output("scontrol", "-o", "show", "node", *words).text)
+    return read_node_shapes(
+        run_system_command("scontrol", "-o", "show", "node", *words).text
+    )
 
 
 def read_node_shapes(text: str) -> dict[str, NodeShape]:

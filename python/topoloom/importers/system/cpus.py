@@ -22,7 +22,7 @@ _CACHES = {"2": "L2Cache", "3": "L3Cache"}
 _NESTING = ("Package", "Die", "NUMANode", "L3Cache", "L2Cache")
 
 
-def read_system(
+def read_sysfs_node(
     cpus: Iterable[int], system: Path = SYSTEM, classes: Path = CLASSES
 ) -> NodeCores:
     """Read the cores that contain any of these CPUs, their resources and devices.

@@ -8,21 +8,21 @@ import platform
 import shutil
 
 from topoloom._core import Error
-from topoloom.importers.hwloc import read_inside
+from topoloom.importers.hwloc import read_node_cores
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import assume_speeds
 from topoloom.importers.slurm.job import list_job_nodes, parse_cpu_counts
 from topoloom.importers.slurm.machine import describe_by_cpu_counts, describe_slurm_job
-from topoloom.importers.system.cpus import read_system
+from topoloom.importers.system.cpus import read_sysfs_node
 from topoloom.importers.system.nic_speed import read_nic_speed
-from topoloom.importers.system.node_lists import job_hosts
+from topoloom.importers.system.node_lists import list_job_hosts
 from topoloom.nodes.node_levels import (
     NodeCores,
     format_levels,
     format_nodes,
     make_node_parts,
 )
-from topoloom.support.child_processes import read_output
+from topoloom.support.child_processes import run_system_command
 from topoloom.support.files import prefix_errors
 from topoloom.support.hostlist import is_host_name
 
@@ -51,7 +51,7 @@ def _detect_slurm_job() -> MachineDescription | None:
 
 
 def _detect_by_host_names() -> MachineDescription:
-    hosts = job_hosts(os.environ)
+    hosts = list_job_hosts(os.environ)
     counts = os.environ.get("SLURM_JOB_CPUS_PER_NODE")
     of_slurm = os.environ.get("SLURM_JOB_NODELIST") and not os.environ.get("FLUX_URI")
     if counts and of_slurm:
@@ -69,7 +69,7 @@ def _detect_by_host_names() -> MachineDescription:
 
 def _read_whole_node() -> NodeCores:
     """Find all cores of this node, including cores outside this process's affinity."""
-    return _read_lstopo() or read_system(range(os.cpu_count() or 1))
+    return _read_lstopo() or read_sysfs_node(range(os.cpu_count() or 1))
 
 
 def _read_this_node() -> NodeCores:
@@ -78,7 +78,7 @@ def _read_this_node() -> NodeCores:
     inside = _read_lstopo()
     if inside is not None and (usable := inside.restrict_to(mask)).cores:
         return usable
-    return read_system(cpus)
+    return read_sysfs_node(cpus)
 
 
 def _read_lstopo() -> NodeCores | None:
@@ -86,8 +86,8 @@ def _read_lstopo() -> NodeCores | None:
     program = shutil.which("lstopo-no-graphics") or shutil.which("lstopo")
     if program is None:
         return None
-    output = read_output(program, "--of", "xml")
+    output = run_system_command(program, "--of", "xml")
     try:
-        return read_inside(output.text)[0] if output.status == 0 else None
+        return read_node_cores(output.text)[0] if output.status == 0 else None
     except Error:
         return None

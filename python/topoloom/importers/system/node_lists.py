@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from topoloom._core import Error
-from topoloom.support.child_processes import read_output
+from topoloom.support.child_processes import run_system_command
 from topoloom.support.files import MAX_BYTES, prefix_errors, read_text
 from topoloom.support.hostlist import expand_hostlist, is_host_name
 from topoloom.support.plain_text import is_number
@@ -18,7 +18,7 @@ from topoloom.support.plain_text import is_number
 _FLUX = ["flux", "hostlist", "local"]
 
 
-def job_hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
+def list_job_hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
     """List the job's nodes without duplicates; () outside a job.
 
     Raises `topoloom.Error` with the name of the variable if its list cannot be read.
@@ -71,7 +71,7 @@ def _split_hosts(text: str) -> list[str]:
 
 def list_flux_hosts() -> list[str]:
     """List the hosts of this process's Flux instance."""
-    output = read_output(*_FLUX)
+    output = run_system_command(*_FLUX)
     if output.status != 0:
         lines = output.errors.strip().splitlines() or [f"status {output.status}"]
         raise Error(f"'{' '.join(_FLUX)}' failed: {lines[-1]}")

@@ -86,12 +86,12 @@ def _describe_mismatch(
     placement: HostPlacement, rank: int, answer: JobMap
 ) -> str | None:
     host, mapped = placement.host_name(rank), answer.hosts[rank]
-    if not _same_host(host, mapped):
+    if not _is_same_host(host, mapped):
         return f"rank {rank} would start on {mapped}, not on {host}"
     return answer.binding_errors.get(rank)
 
 
-def _same_host(name: str, other: str) -> bool:
+def _is_same_host(name: str, other: str) -> bool:
     """Compare two host names; each may be with or without its domain."""
     if "." in name and "." in other:
         return name == other

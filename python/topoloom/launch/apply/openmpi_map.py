@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.launch.apply.job_map import JobMap
-from topoloom.launch.apply.trial import NOOP_PROGRAM, extract_message
+from topoloom.launch.apply.trial_run import NOOP_PROGRAM, extract_message
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.exports import hostfile, openmpi_rankfile
 from topoloom.launch.host_placement import PU, HostPlacement
@@ -23,7 +23,7 @@ from topoloom.launch.launchers import openmpi
 from topoloom.launch.launchers.launcher_commands import read_command
 from topoloom.nodes.node_parts import MAX_CPUS
 from topoloom.support.child_processes import run_child
-from topoloom.support.files import local_directory, write_text
+from topoloom.support.files import make_local_directory, write_text
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
 
 _NODE = re.compile(r"\s*Data for node: (\S+)")
@@ -59,7 +59,7 @@ def read_job_map(
             "mpirun with --check-with"
         )
     used = placement.drop_unused_hosts()
-    with local_directory("export") as directory:
+    with make_local_directory("export") as directory:
         ours = _build_options(target, text, used, Path(directory), command.version)
         ranks = ["-n", str(used.rank_count)]
         done = run_child([program, *ours, *options, *ranks, *NOOP_PROGRAM])

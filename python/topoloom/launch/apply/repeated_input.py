@@ -28,7 +28,7 @@ class RepeatedInput:
         self._is_stream = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
     @contextlib.contextmanager
-    def rewound(self) -> Iterator[None]:
+    def rewind(self) -> Iterator[None]:
         """Provide the complete input to the with block and its child processes."""
         if self._start is not None:
             os.lseek(0, self._start, os.SEEK_SET)

@@ -111,7 +111,7 @@ def _shell_runs_torchrun(words: Sequence[str]) -> bool:
     return any(_is_torchrun_call(rest, at) for at in range(len(rest)))
 
 
-def refuse_sorted_hosts(command: Sequence[str]) -> None:
+def reject_reordering_rendezvous(command: Sequence[str]) -> None:
     """Raise `topoloom.Error` if torchrun's rendezvous backend reorders hosts.
 
     The backends c10d and etcd reorder hosts; static does not.

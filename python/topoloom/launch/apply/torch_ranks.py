@@ -17,7 +17,7 @@ from topoloom._core import Error
 from topoloom.launch.apply.torch_report import REPORTS
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.nearest_devices import nearest_gpu_numbers
-from topoloom.support.files import shared_directory
+from topoloom.support.files import make_shared_directory
 from topoloom.support.number_ranges import compress_ranges
 from topoloom.support.plain_text import is_number
 from topoloom.support.site_injection import inject
@@ -91,7 +91,9 @@ class RankReportFolder:
     """Directory for the reports of ranks; the caller must close it."""
 
     def __init__(self) -> None:
-        self._directory: tempfile.TemporaryDirectory[str] = shared_directory("ranks")
+        self._directory: tempfile.TemporaryDirectory[str] = make_shared_directory(
+            "ranks"
+        )
         self._path = Path(self._directory.name).resolve()
         source = Path(__file__).with_name("torch_report.py")
         self._environment = {**inject(source, self._path), REPORTS: str(self._path)}

@@ -26,7 +26,7 @@ from topoloom.launch.exports import (
 )
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.uniform_binding import find_uniform_cpus
-from topoloom.support.nearest import find_by_name
+from topoloom.support.name_lookup import find_by_name
 
 FORMATS: tuple[ExportFormat, ...] = (
     openmpi_rankfile.FORMAT,
@@ -54,7 +54,7 @@ def find_format(name: str) -> ExportFormat:
     return find_by_name("export format", name, {each.name: each for each in FORMATS})
 
 
-def refuse_lost_binding(target: ExportFormat, placement: HostPlacement) -> None:
+def require_binding_support(target: ExportFormat, placement: HostPlacement) -> None:
     """Raise `topoloom.Error` if neither the format nor its command can bind ranks."""
     if placement.bind is None or target.binds == "ranks":
         return

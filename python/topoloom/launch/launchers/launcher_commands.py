@@ -21,7 +21,7 @@ from topoloom.launch.command_line import (
     parse_command,
 )
 from topoloom.launch.launcher import Launch, Launcher
-from topoloom.support.files import local_directory, shared_directory
+from topoloom.support.files import make_local_directory, make_shared_directory
 
 if TYPE_CHECKING:
     from topoloom.launch.host_placement import HostPlacement
@@ -56,8 +56,8 @@ class LauncherCommand(NamedTuple):
     def make_directory(self) -> tempfile.TemporaryDirectory[str]:
         """Create a directory for the files that `apply` writes."""
         if self.launcher.NEEDS_SHARED_FILES:
-            return shared_directory("run")
-        return local_directory("run")
+            return make_shared_directory("run")
+        return make_local_directory("run")
 
     def apply(self, placement: HostPlacement, directory: Path) -> Launch:
         """Build the command that applies a placement; files go to `directory`."""
@@ -82,7 +82,7 @@ class RecognizedLauncher(NamedTuple):
         return LauncherCommand(self.launcher, self.version, line)
 
 
-def recognize(program: str) -> RecognizedLauncher | None:
+def recognize_launcher(program: str) -> RecognizedLauncher | None:
     """Recognize a launcher by the output of ``--version``; None for other programs.
 
     Raises
@@ -122,7 +122,7 @@ def read_command(command: Sequence[str]) -> LauncherCommand:
     """
     if not command:
         raise Error("no command; end with -- mpirun -n 64 ./app")
-    recognized = recognize(command[0])
+    recognized = recognize_launcher(command[0])
     if recognized is None:
         names = ", ".join(launcher.NAME for launcher in _load_launchers())
         raise Error(

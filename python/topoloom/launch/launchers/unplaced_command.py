@@ -18,7 +18,7 @@ from topoloom.launch.command_line import MissingProgramError
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launcher import Launch
 from topoloom.launch.launchers.launcher_commands import LauncherCommand, read_command
-from topoloom.support.files import local_directory
+from topoloom.support.files import make_local_directory
 
 
 class UnplacedCommand(NamedTuple):
@@ -37,7 +37,7 @@ class UnplacedCommand(NamedTuple):
 
     def make_directory(self) -> tempfile.TemporaryDirectory[str]:
         """Create a directory, which stays empty."""
-        return local_directory("run")
+        return make_local_directory("run")
 
     def apply(self, placement: HostPlacement, directory: Path) -> Launch:
         """Return the command unchanged."""

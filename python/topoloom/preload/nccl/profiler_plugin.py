@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple
 from topoloom.graphs.profile import Profile
 from topoloom.graphs.traces.trace_formats import read_trace
 from topoloom.launch.apply.program import run_program
-from topoloom.launch.apply.trial import check_hosts
+from topoloom.launch.apply.trial_run import check_hosts
 from topoloom.launch.launcher import Launch
 from topoloom.preload.record import NothingRecorded
 from topoloom.preload.record.notes_folder import keep_notes_on_error, notes_folder

@@ -7,7 +7,7 @@ whose ``graph()`` is the communication graph.
 
 from __future__ import annotations
 
-from topoloom.preload.record.notes import NothingRecorded, read_recording
+from topoloom.preload.record.merge_recordings import NothingRecorded, read_recording
 from topoloom.preload.record.recorded_run import record
 
 __all__ = [

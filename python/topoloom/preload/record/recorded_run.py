@@ -15,10 +15,10 @@ from typing import IO, Any
 
 from topoloom._core import Error
 from topoloom.graphs.profile import Profile
-from topoloom.launch.apply.trial import check_hosts
+from topoloom.launch.apply.trial_run import check_hosts
 from topoloom.launch.launchers.launcher_commands import list_programs
 from topoloom.preload.record.build import build_recorder
-from topoloom.preload.record.notes import read_recording
+from topoloom.preload.record.merge_recordings import read_recording
 from topoloom.preload.record.notes_folder import keep_notes_on_error, notes_folder
 from topoloom.preload.shim import (
     add_preload,

@@ -52,7 +52,9 @@ def _parse_line(line: str, log: StatusLog) -> None:
         log.flags.add(word)
 
 
-def describe_ends(log: StatusLog, job: str, missing: list[int]) -> dict[str, list[int]]:
+def describe_terminations(
+    log: StatusLog, job: str, missing: list[int]
+) -> dict[str, list[int]]:
     """Describe how ranks without ``MPI_Finalize`` terminated.
 
     Ranks that the launcher terminated are omitted.

@@ -22,7 +22,7 @@ from topoloom.launch.launcher import EnvironmentOption
 from topoloom.launch.launchers.launcher_commands import (
     RecognizedLauncher,
     follow_links,
-    recognize,
+    recognize_launcher,
 )
 
 _PRELOAD = "LD_PRELOAD"
@@ -55,7 +55,7 @@ def find_launcher(command: list[str]) -> LaunchProgram:
         raise Error(f"cannot run '{command[0]}': there is no such program")
     path = Path(found).absolute()
     try:
-        return LaunchProgram(path, recognize(found))
+        return LaunchProgram(path, recognize_launcher(found))
     except Error:  # for example a script with the name mpirun
         return LaunchProgram(path, None)
 

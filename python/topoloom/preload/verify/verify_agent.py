@@ -15,7 +15,7 @@ from topoloom.launch.exports import bindings
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launcher import Launch
 from topoloom.launch.launchers.launcher_commands import list_programs
-from topoloom.preload.collectives import build_collectives
+from topoloom.preload.collectives import build_collective_library
 from topoloom.preload.shim import (
     add_preload,
     build_shim,
@@ -24,8 +24,8 @@ from topoloom.preload.shim import (
     find_launcher,
 )
 from topoloom.preload.verify.affinity_report import AffinityReport, read_report
-from topoloom.preload.world import build_world
-from topoloom.support.files import shared_directory, write_text
+from topoloom.preload.world import build_world_library
+from topoloom.support.files import make_shared_directory, write_text
 from topoloom.support.this_host import is_this_host
 
 _POLL_SECONDS = 0.2
@@ -85,13 +85,13 @@ class VerifyAgent:
         )
         self.required = renumber or collectives is not None
         if renumber:
-            self.libraries.append(build_world(compiler))
+            self.libraries.append(build_world_library(compiler))
         if collectives is not None:  # after the library that renumbers ranks
-            self.libraries.append(build_collectives(compiler))
+            self.libraries.append(build_collective_library(compiler))
         self.reports: list[AffinityReport] = []
         self.read_error: str | None = None
         self._known: set[Path] = set()
-        self._directory = shared_directory("verify")
+        self._directory = make_shared_directory("verify")
         self._folder = Path(self._directory.name)
         plan = self._folder / "plan"
         write_text(plan, bindings.write(placement))
@@ -113,7 +113,9 @@ class VerifyAgent:
         return Launch(command, environment, launch.loss)
 
     @contextlib.contextmanager
-    def reporting(self, callback: Callable[[AffinityReport], None]) -> Iterator[None]:
+    def watch_reports(
+        self, callback: Callable[[AffinityReport], None]
+    ) -> Iterator[None]:
         """Call `callback` with each program's report, soon after the program starts."""
         ended = threading.Event()
 

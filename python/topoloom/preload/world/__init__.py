@@ -9,6 +9,6 @@ from topoloom.preload.shim import build_shim
 from topoloom.preload.world.wrappers import write_wrappers
 
 
-def build_world(compiler: Path) -> Path:
+def build_world_library(compiler: Path) -> Path:
     """Return the library that renumbers MPI_COMM_WORLD, for the MPI of `compiler`."""
     return build_shim("world", compiler, write_wrappers, folders=["mpi/process_map"])

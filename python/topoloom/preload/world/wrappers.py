@@ -46,7 +46,7 @@ def _write_wrapper(name: str, parameters: list[str]) -> str:
     return f"""\
 SHIM_EXPORT int {name}({declared}) {{
     static int (*next)({declared});
-    if (next == NULL) next = (int (*)({declared}))(uintptr_t)next_symbol("{name}");
+    if (next == NULL) next = (int (*)({declared}))(uintptr_t)find_next_symbol("{name}");
     return next({arguments});
 }}
 """

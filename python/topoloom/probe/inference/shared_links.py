@@ -68,7 +68,7 @@ class SharedLink:
         return f"{named} share a link of {rate} to all other hosts"
 
 
-class Meetings:
+class ConcurrentRounds:
     """Rounds of concurrent, disjoint host pairs of a set, with times.
 
     Parameters

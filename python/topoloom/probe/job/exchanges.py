@@ -183,7 +183,7 @@ class Exchanges(Sequence[Exchange]):
         here = places if self._chosen is None else self._chosen[places]
         return Exchanges(self._orders, self._store, here)
 
-    def of_orders(self, numbers: Sequence[int]) -> Exchanges:
+    def select_orders(self, numbers: Sequence[int]) -> Exchanges:
         """Select the exchanges of the orders with these numbers."""
         if isinstance(numbers, range) and numbers.step == 1:
             order = self._rows[:, 0]

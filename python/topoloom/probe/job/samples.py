@@ -60,7 +60,7 @@ class ProbeSamples:
 
     def select(self, how: str, kind: str) -> Exchanges:
         """Select the exchanges of a kind."""
-        return self.exchanges.of_orders(
+        return self.exchanges.select_orders(
             [
                 number
                 for number, order in enumerate(self.orders)

@@ -13,7 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error, Machine
-from topoloom.machines.link_names import default_vertex_names, format_link, vertex_names
+from topoloom.machines.link_names import (
+    format_link,
+    list_default_vertex_names,
+    vertex_names,
+)
 from topoloom.nodes.hosts import hosts_in_order
 
 #: Minimal load, relative to the busiest part, at which a bad part slows a message.
@@ -329,7 +333,7 @@ class Parts:
             if ends := _ENDS.fullmatch(self.machine.link_name(link)):
                 name = ends[1] if self._ends[link][0] == vertex else ends[2]
                 return f"switch {self._names.get(name, name)}"
-        words = default_vertex_names(self.machine)  # tree links name one end
+        words = list_default_vertex_names(self.machine)  # tree links name one end
         word = words[vertex] if vertex < len(words) else str(vertex)
         return f"switch {self._names.get(word, f'of {word}')}"
 

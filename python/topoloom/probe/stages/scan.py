@@ -7,7 +7,7 @@ import math
 import random
 from collections.abc import Callable, Iterable, Sequence
 
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Exchanges, Order
 from topoloom.probe.stages.effort import Clock, Effort, format_pairs, make_scan_order
 from topoloom.probe.stages.meetings import Round

@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.probe_job import ProbeJob
 from topoloom.probe.job.samples import Exchange, Order
 from topoloom.probe.stages.effort import Clock, format_pairs
 from topoloom.probe.stages.meetings import MAX_HOSTS, Pair, Round, yield_all_meetings

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.probe.inference.groups import RankGroup
 from topoloom.probe.job.samples import ProbeSamples, load_cost_matrix, load_samples
 from topoloom.probe.job.table import read_probe_table
@@ -204,7 +204,7 @@ def _make_probed(
     costs: NDArray[np.float64],
 ) -> ProbedMachine:
     probed, topology = document["probe"], document["topology"]
-    machine, described = load_described(path)
+    machine, described = load_machine_and_description(path)
     nodes = [probed["hosts"].index(host) for host in described.hosts]
     hops = np.zeros((len(nodes), len(nodes)), dtype=np.int64)
     hops[np.ix_(nodes, nodes)] = machine.hop_matrix(range(len(nodes)))

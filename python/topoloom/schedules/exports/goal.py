@@ -12,14 +12,14 @@ LogGOPSim reads.
 from __future__ import annotations
 
 from topoloom._core import NetworkModel
-from topoloom.schedules.exports.rank_rounds import (
+from topoloom.schedules.exports.rank_programs import (
     FREE,
     RankProgram,
     Round,
     Work,
-    list_rounds,
+    make_rank_programs,
 )
-from topoloom.schedules.exports.request import ExportRequest, single_request
+from topoloom.schedules.exports.request import ExportRequest, get_single_request
 
 NAME = "goal"
 USE = "txt2bin -i FILE -o schedule.bin && LogGOPSim -f schedule.bin"
@@ -27,10 +27,10 @@ USE = "txt2bin -i FILE -o schedule.bin && LogGOPSim -f schedule.bin"
 
 def write(*requests: ExportRequest) -> str:
     """Write each rank's operations of the best schedule; times are in ns."""
-    request = single_request(requests, NAME)
+    request = get_single_request(requests, NAME)
     model = request.model or FREE
     lines = [f"num_ranks {request.call.ranks}", ""]
-    for rank, program in enumerate(list_rounds(request.schedule)):
+    for rank, program in enumerate(make_rank_programs(request.schedule)):
         lines += [
             f"rank {rank} {{",
             *_RankWriter(model).write_operations(program),

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from topoloom.schedules.exports.counterparts import (
-    Counterpart,
+from topoloom.schedules.exports.matching_algorithms import (
+    MatchingAlgorithm,
     MpiFunction,
     RankRange,
     choose_algorithms,
@@ -27,9 +27,9 @@ USE = ". FILE && mpirun ./app"
 _MAX_BYTES = 2**31 - 1
 
 _ALL_GATHER = (
-    Counterpart("2", "bruck"),
-    Counterpart("1", "recursive-doubling", True),
-    Counterpart("3", "ring"),
+    MatchingAlgorithm("2", "bruck"),
+    MatchingAlgorithm("1", "recursive-doubling", True),
+    MatchingAlgorithm("3", "ring"),
 )
 TABLE = {
     "all-gather": (
@@ -41,9 +41,9 @@ TABLE = {
             "ALLREDUCE",
             False,
             (
-                Counterpart("1", "recursive-doubling(fold=even)"),
-                Counterpart("2", "halving(fold=even,order=near,cut=last)"),
-                Counterpart("8", "ring"),
+                MatchingAlgorithm("1", "recursive-doubling(fold=even)"),
+                MatchingAlgorithm("2", "halving(fold=even,order=near,cut=last)"),
+                MatchingAlgorithm("8", "ring"),
             ),
         ),
     ),
@@ -52,35 +52,39 @@ TABLE = {
             "ALLTOALL",
             False,
             (
-                Counterpart("1", "bruck"),
-                Counterpart("2", "at-once"),
-                Counterpart("3", "pairwise", True),
-                Counterpart("3", "cyclic", False),
+                MatchingAlgorithm("1", "bruck"),
+                MatchingAlgorithm("2", "at-once"),
+                MatchingAlgorithm("3", "pairwise", True),
+                MatchingAlgorithm("3", "cyclic", False),
             ),
         ),
     ),
-    "barrier": (MpiFunction("BARRIER", False, (Counterpart("1", "dissemination"),)),),
+    "barrier": (
+        MpiFunction("BARRIER", False, (MatchingAlgorithm("1", "dissemination"),)),
+    ),
     "broadcast": (
         MpiFunction(
             "BCAST",
             False,
             (
-                Counterpart("1", "binomial"),
-                Counterpart(
+                MatchingAlgorithm("1", "binomial"),
+                MatchingAlgorithm(
                     "2", "scatter-all-gather(gather=doubling,cut=rounded-up)", True
                 ),
-                Counterpart("3", "scatter-all-gather(gather=ring,cut=rounded-up)"),
+                MatchingAlgorithm(
+                    "3", "scatter-all-gather(gather=ring,cut=rounded-up)"
+                ),
             ),
         ),
     ),
-    "gather": (MpiFunction("GATHER", False, (Counterpart("1", "binomial"),)),),
+    "gather": (MpiFunction("GATHER", False, (MatchingAlgorithm("1", "binomial"),)),),
     "reduce": (
         MpiFunction(
             "REDUCE",
             False,
             (
-                Counterpart("2", "binomial"),
-                Counterpart("5", "halving(order=near,cut=last)", True),
+                MatchingAlgorithm("2", "binomial"),
+                MatchingAlgorithm("5", "halving(order=near,cut=last)", True),
             ),
         ),
     ),
@@ -88,19 +92,22 @@ TABLE = {
         MpiFunction(
             "REDUCE_SCATTER",
             True,
-            (Counterpart("1", "halving(fold=even)"), Counterpart("2", "cyclic")),
+            (
+                MatchingAlgorithm("1", "halving(fold=even)"),
+                MatchingAlgorithm("2", "cyclic"),
+            ),
         ),
     ),
-    "scatter": (MpiFunction("SCATTER", False, (Counterpart("1", "binomial"),)),),
+    "scatter": (MpiFunction("SCATTER", False, (MatchingAlgorithm("1", "binomial"),)),),
 }
 
 
 def write(*requests: ExportRequest) -> str:
     """Write one variable per MPI function of the requests."""
-    return write_choices(choose_algorithms(requests, TABLE, NAME))
+    return write_rules(choose_algorithms(requests, TABLE, NAME))
 
 
-def write_choices(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
+def write_rules(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
     """Write one variable per function, from the rules of its last rank range."""
     lines = []
     for function, spans in functions:

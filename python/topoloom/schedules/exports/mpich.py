@@ -15,8 +15,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from topoloom.schedules.exports.counterparts import (
-    Counterpart,
+from topoloom.schedules.exports.matching_algorithms import (
+    MatchingAlgorithm,
     MpiFunction,
     RankRange,
     SizeRule,
@@ -37,11 +37,11 @@ def _describe_all_gather(function: str) -> MpiFunction:
         function.lower(),
         True,
         (
-            Counterpart(f"{function}_intra_brucks", "bruck"),
-            Counterpart(
+            MatchingAlgorithm(f"{function}_intra_brucks", "bruck"),
+            MatchingAlgorithm(
                 f"{function}_intra_recursive_doubling", "recursive-doubling", True
             ),
-            Counterpart(f"{function}_intra_ring", "ring"),
+            MatchingAlgorithm(f"{function}_intra_ring", "ring"),
         ),
     )
 
@@ -51,8 +51,10 @@ def _describe_reduce_scatter(function: str) -> MpiFunction:
         function.lower(),
         True,
         (
-            Counterpart(f"{function}_intra_recursive_halving", "halving(fold=even)"),
-            Counterpart(f"{function}_intra_pairwise", "cyclic"),
+            MatchingAlgorithm(
+                f"{function}_intra_recursive_halving", "halving(fold=even)"
+            ),
+            MatchingAlgorithm(f"{function}_intra_pairwise", "cyclic"),
         ),
     )
 
@@ -60,7 +62,7 @@ def _describe_reduce_scatter(function: str) -> MpiFunction:
 def _describe_single_algorithm(
     function: str, algorithm: str, schedule: str
 ) -> tuple[MpiFunction, ...]:
-    only = Counterpart(f"{function}_intra_{algorithm}", schedule)
+    only = MatchingAlgorithm(f"{function}_intra_{algorithm}", schedule)
     return (MpiFunction(function.lower(), False, (only,)),)
 
 
@@ -74,11 +76,11 @@ TABLE = {
             "allreduce",
             False,
             (
-                Counterpart(
+                MatchingAlgorithm(
                     "Allreduce_intra_recursive_doubling",
                     "recursive-doubling(fold=even)",
                 ),
-                Counterpart(
+                MatchingAlgorithm(
                     "Allreduce_intra_reduce_scatter_allgather",
                     "halving(fold=even,order=near,cut=last)",
                 ),
@@ -90,10 +92,10 @@ TABLE = {
             "alltoall",
             False,
             (
-                Counterpart("Alltoall_intra_brucks", "bruck"),
-                Counterpart("Alltoall_intra_scattered", "at-once"),
-                Counterpart("Alltoall_intra_pairwise", "pairwise", True),
-                Counterpart("Alltoall_intra_pairwise", "cyclic", False),
+                MatchingAlgorithm("Alltoall_intra_brucks", "bruck"),
+                MatchingAlgorithm("Alltoall_intra_scattered", "at-once"),
+                MatchingAlgorithm("Alltoall_intra_pairwise", "pairwise", True),
+                MatchingAlgorithm("Alltoall_intra_pairwise", "cyclic", False),
             ),
         ),
     ),
@@ -103,13 +105,13 @@ TABLE = {
             "bcast",
             False,
             (
-                Counterpart("Bcast_intra_binomial", "binomial"),
-                Counterpart(
+                MatchingAlgorithm("Bcast_intra_binomial", "binomial"),
+                MatchingAlgorithm(
                     "Bcast_intra_scatter_recursive_doubling_allgather",
                     "scatter-all-gather(gather=doubling,cut=rounded-up)",
                     True,
                 ),
-                Counterpart(
+                MatchingAlgorithm(
                     "Bcast_intra_scatter_ring_allgather",
                     "scatter-all-gather(gather=ring,cut=rounded-up)",
                 ),
@@ -125,8 +127,8 @@ TABLE = {
             "reduce",
             False,
             (
-                Counterpart("Reduce_intra_binomial", "binomial"),
-                Counterpart(
+                MatchingAlgorithm("Reduce_intra_binomial", "binomial"),
+                MatchingAlgorithm(
                     "Reduce_intra_reduce_scatter_gather",
                     "halving(fold=odd,order=near,cut=last)",
                 ),
@@ -156,10 +158,10 @@ _MAX_BYTES = 2**31 - 1
 
 def write(*requests: ExportRequest) -> str:
     """Write rules for all collectives, with the fastest algorithms for the requests."""
-    return write_choices(choose_algorithms(requests, TABLE, NAME))
+    return write_rules(choose_algorithms(requests, TABLE, NAME))
 
 
-def write_choices(
+def write_rules(
     functions: list[tuple[MpiFunction, list[RankRange]]],
     new_names: Mapping[str, str] | None = None,
 ) -> str:

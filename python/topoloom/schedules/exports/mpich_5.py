@@ -8,8 +8,8 @@ Source: MPICH 4.3 and 5.0, ``src/mpi/coll/src/csel_container.c``.
 from __future__ import annotations
 
 from topoloom.schedules.exports import mpich
-from topoloom.schedules.exports.counterparts import (
-    Counterpart,
+from topoloom.schedules.exports.matching_algorithms import (
+    MatchingAlgorithm,
     MpiFunction,
     RankRange,
     choose_algorithms,
@@ -27,24 +27,26 @@ _NEW_NAMES = {"Barrier_intra_dissemination": f"{_BARRIER}(k=2)"}
 
 def _list_radix_variants(
     algorithm: str, schedule: str, options: str = ""
-) -> tuple[Counterpart, ...]:
+) -> tuple[MatchingAlgorithm, ...]:
     return tuple(
-        Counterpart(f"{algorithm}(k={k}{options})", f"{schedule}(radix={k})")
+        MatchingAlgorithm(f"{algorithm}(k={k}{options})", f"{schedule}(radix={k})")
         for k in _RADICES
     )
 
 
-def _list_power_variants(algorithm: str, schedule: str) -> tuple[Counterpart, ...]:
+def _list_power_variants(
+    algorithm: str, schedule: str
+) -> tuple[MatchingAlgorithm, ...]:
     """Match only powers of the radix; otherwise, MPICH sends more messages."""
     return tuple(
-        Counterpart(f"{algorithm}(k={k})", f"{schedule}(radix={k})", True, k)
+        MatchingAlgorithm(f"{algorithm}(k={k})", f"{schedule}(radix={k})", True, k)
         for k in _RADICES
         if k % 2 == 0
     )
 
 
 def _extend_algorithms(
-    operation: str, additional: tuple[Counterpart, ...]
+    operation: str, additional: tuple[MatchingAlgorithm, ...]
 ) -> tuple[MpiFunction, ...]:
     first, *others = mpich.TABLE[operation]
     return (first._replace(algorithms=(*first.algorithms, *additional)), *others)
@@ -69,7 +71,7 @@ TABLE = {
             "barrier",
             False,
             (
-                Counterpart(f"{_BARRIER}(k=2)", "dissemination"),
+                MatchingAlgorithm(f"{_BARRIER}(k=2)", "dissemination"),
                 *_list_power_variants(_BARRIER, "dissemination"),
             ),
         ),
@@ -85,9 +87,9 @@ TABLE = {
 
 def write(*requests: ExportRequest) -> str:
     """Write rules for all collectives, with the fastest algorithms for the requests."""
-    return write_choices(choose_algorithms(requests, TABLE, NAME))
+    return write_rules(choose_algorithms(requests, TABLE, NAME))
 
 
-def write_choices(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
+def write_rules(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
     """Write rules for these functions, and MPICH's default rules for all others."""
-    return mpich.write_choices(functions, _NEW_NAMES)
+    return mpich.write_rules(functions, _NEW_NAMES)

@@ -17,15 +17,15 @@ from math import gcd
 from xml.etree import ElementTree
 
 from topoloom._core import Error
-from topoloom.schedules.exports.rank_rounds import (
+from topoloom.schedules.exports.rank_programs import (
+    BufferedMessage,
     Place,
-    PlacedMessage,
     RankProgram,
     Round,
     Work,
-    list_rounds,
+    make_rank_programs,
 )
-from topoloom.schedules.exports.request import ExportRequest, single_request
+from topoloom.schedules.exports.request import ExportRequest, get_single_request
 
 NAME = "mscclxml"
 USE = "MSCCL_XML_FILES=FILE NCCL_ALGO=MSCCL,RING,TREE ./app"
@@ -52,11 +52,11 @@ def write(*requests: ExportRequest) -> str:
     Raises `topoloom.Error` if MSCCL lacks the collective, or the bytes are not a
     multiple of the rank count.
     """
-    request = single_request(requests, NAME)
+    request = get_single_request(requests, NAME)
     operation, ranks = request.call.operation, request.call.ranks
     if operation not in _COLLECTIVES:
         raise Error(f"MSCCL has no {operation}; it has {', '.join(_COLLECTIVES)}")
-    programs = list_rounds(request.schedule)
+    programs = make_rank_programs(request.schedule)
     each = request.call.bytes
     inputs, outputs = _compute_buffer_bytes(operation, ranks, each)
     chunk = _find_chunk_bytes(programs, gcd(inputs, outputs))
@@ -267,7 +267,7 @@ def _list_chunks(place: Place, count: int) -> list[tuple[str, int]]:
     return [(place.memory, place.offset + i) for i in range(count)]
 
 
-def _find_reduced_messages(each: Round) -> dict[PlacedMessage, Work]:
+def _find_reduced_messages(each: Round) -> dict[BufferedMessage, Work]:
     """Map messages that only one reduction uses to this reduction."""
     return {
         message: work
@@ -279,7 +279,7 @@ def _find_reduced_messages(each: Round) -> dict[PlacedMessage, Work]:
     }
 
 
-def _is_only_use(each: Round, message: PlacedMessage, work: Work) -> bool:
+def _is_only_use(each: Round, message: BufferedMessage, work: Work) -> bool:
     """Return whether nothing but `work` uses the message or its result in the round."""
     others = [one for one in each.meanwhile + each.after if one is not work]
     written = [(one.at, one.bytes) for one in each.receives if one is not message]

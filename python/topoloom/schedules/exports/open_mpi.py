@@ -9,8 +9,8 @@ MPI's default. Numbers of functions and algorithms are from Open MPI 4.1 and 5.0
 
 from __future__ import annotations
 
-from topoloom.schedules.exports.counterparts import (
-    Counterpart,
+from topoloom.schedules.exports.matching_algorithms import (
+    MatchingAlgorithm,
     MpiFunction,
     RankRange,
     SizeRule,
@@ -25,21 +25,24 @@ USE = (
 )
 
 _ALL_GATHER_V = (
-    Counterpart("2", "bruck"),
-    Counterpart("3", "ring"),
-    Counterpart("4", "neighbor-exchange"),
+    MatchingAlgorithm("2", "bruck"),
+    MatchingAlgorithm("3", "ring"),
+    MatchingAlgorithm("4", "neighbor-exchange"),
 )
-_TREE_OR_STRAIGHT = (Counterpart("2", "binomial"), Counterpart("1", "linear"))
+_TREE_OR_STRAIGHT = (
+    MatchingAlgorithm("2", "binomial"),
+    MatchingAlgorithm("1", "linear"),
+)
 TABLE = {
     "all-gather": (
         MpiFunction(
             "0",
             True,
             (
-                Counterpart("2", "bruck"),
-                Counterpart("3", "recursive-doubling", True),
-                Counterpart("4", "ring"),
-                Counterpart("5", "neighbor-exchange"),
+                MatchingAlgorithm("2", "bruck"),
+                MatchingAlgorithm("3", "recursive-doubling", True),
+                MatchingAlgorithm("4", "ring"),
+                MatchingAlgorithm("5", "neighbor-exchange"),
             ),
         ),
         MpiFunction("1", True, _ALL_GATHER_V),
@@ -49,9 +52,9 @@ TABLE = {
             "2",
             False,
             (
-                Counterpart("3", "recursive-doubling(fold=even)"),
-                Counterpart("4", "ring"),
-                Counterpart("6", "halving(order=near)", True),
+                MatchingAlgorithm("3", "recursive-doubling(fold=even)"),
+                MatchingAlgorithm("4", "ring"),
+                MatchingAlgorithm("6", "halving(order=near)", True),
             ),
         ),
     ),
@@ -60,45 +63,49 @@ TABLE = {
             "3",
             True,
             (
-                Counterpart("1", "at-once"),
-                Counterpart("2", "cyclic"),
-                Counterpart("3", "bruck"),
+                MatchingAlgorithm("1", "at-once"),
+                MatchingAlgorithm("2", "cyclic"),
+                MatchingAlgorithm("3", "bruck"),
             ),
         ),
         MpiFunction(
             "4",
             True,
-            (Counterpart("1", "at-once"), Counterpart("2", "cyclic")),
+            (MatchingAlgorithm("1", "at-once"), MatchingAlgorithm("2", "cyclic")),
             by_size=False,
         ),
     ),
-    "barrier": (MpiFunction("6", False, (Counterpart("4", "dissemination"),)),),
+    "barrier": (MpiFunction("6", False, (MatchingAlgorithm("4", "dissemination"),)),),
     "broadcast": (
         MpiFunction(
             "7",
             False,
             (
-                Counterpart("6", "binomial"),
-                Counterpart("1", "linear"),
-                Counterpart("3", "chain"),
-                Counterpart(
+                MatchingAlgorithm("6", "binomial"),
+                MatchingAlgorithm("1", "linear"),
+                MatchingAlgorithm("3", "chain"),
+                MatchingAlgorithm(
                     "8", "scatter-all-gather(gather=doubling,cut=rounded-up)", True
                 ),
-                Counterpart("9", "scatter-all-gather(gather=ring,cut=rounded-up)"),
+                MatchingAlgorithm(
+                    "9", "scatter-all-gather(gather=ring,cut=rounded-up)"
+                ),
             ),
         ),
     ),
-    "exscan": (MpiFunction("8", False, (Counterpart("2", "recursive-doubling"),)),),
+    "exscan": (
+        MpiFunction("8", False, (MatchingAlgorithm("2", "recursive-doubling"),)),
+    ),
     "gather": (MpiFunction("9", True, _TREE_OR_STRAIGHT),),
     "reduce": (
         MpiFunction(
             "11",
             False,
             (
-                Counterpart("5", "binomial"),
-                Counterpart("1", "linear"),
-                Counterpart("3", "chain"),
-                Counterpart("7", "halving(order=near)", True),
+                MatchingAlgorithm("5", "binomial"),
+                MatchingAlgorithm("1", "linear"),
+                MatchingAlgorithm("3", "chain"),
+                MatchingAlgorithm("7", "halving(order=near)", True),
             ),
         ),
     ),
@@ -106,11 +113,16 @@ TABLE = {
         MpiFunction(
             "12",
             True,
-            (Counterpart("2", "halving(fold=even)"), Counterpart("3", "ring")),
+            (
+                MatchingAlgorithm("2", "halving(fold=even)"),
+                MatchingAlgorithm("3", "ring"),
+            ),
         ),
-        MpiFunction("13", True, (Counterpart("3", "halving(fold=even)"),)),
+        MpiFunction("13", True, (MatchingAlgorithm("3", "halving(fold=even)"),)),
     ),
-    "scan": (MpiFunction("14", False, (Counterpart("2", "recursive-doubling"),)),),
+    "scan": (
+        MpiFunction("14", False, (MatchingAlgorithm("2", "recursive-doubling"),)),
+    ),
     "scatter": (MpiFunction("15", True, _TREE_OR_STRAIGHT),),
 }
 
@@ -137,10 +149,10 @@ _DEFAULT_RULES = [SizeRule(0, "0", 0)]
 
 def write(*requests: ExportRequest) -> str:
     """Write rules for the MPI functions of the requests."""
-    return write_choices(choose_algorithms(requests, TABLE, NAME))
+    return write_rules(choose_algorithms(requests, TABLE, NAME))
 
 
-def write_choices(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
+def write_rules(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
     """Write rules in Open MPI's file format."""
     lines = [f"{len(functions)} # functions with rules"]
     for function, spans in functions:

@@ -25,7 +25,7 @@ class ExportRequest(NamedTuple):
         return self.call.schedule(self.best)
 
 
-def single_request(
+def get_single_request(
     requests: Sequence[ExportRequest], format_name: str
 ) -> ExportRequest:
     """Return the only request; raise if a one-schedule format got several."""

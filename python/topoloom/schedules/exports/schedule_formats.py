@@ -14,7 +14,7 @@ from topoloom.schedules.exports import (
     open_mpi,
 )
 from topoloom.schedules.exports.request import ExportRequest
-from topoloom.support.nearest import find_by_name
+from topoloom.support.name_lookup import find_by_name
 
 
 class ScheduleFormat(Protocol):

@@ -20,8 +20,8 @@ from topoloom._core import (
     bus_stations,
     rank_bus_affinities,
 )
-from topoloom.support.checks import check_int64
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
+from topoloom.support.range_checks import check_int64
 from topoloom.tasks.bus.directions import Directions, count_directions
 from topoloom.tasks.bus.named_affinities import NAMED, RANDOM
 
@@ -169,7 +169,7 @@ class Affinities:
         """Find an assignment by name, or the best."""
         known = {BEST: self.best, **{one.name: one for one in self.named}}
         if name not in known:
-            raise Error(unknown_name("affinity", name, known))
+            raise Error(describe_unknown_name("affinity", name, known))
         return known[name]
 
     def document(self) -> dict[str, Any]:
@@ -261,7 +261,7 @@ def rank_affinities(
     threads = BusThreads(graph, allocation, timing)
     found = rank_bus_affinities(allocation, graph)
     if by not in RANKINGS:
-        raise Error(unknown_name("ranking", by, RANKINGS))
+        raise Error(describe_unknown_name("ranking", by, RANKINGS))
     ranked = _Ranked(threads, found, by)
     first = ranked.first_of_level[:levels]
     generator = np.random.default_rng(seed)

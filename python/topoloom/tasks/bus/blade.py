@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topoloom._core import Allocation, CommGraph, Error, rank_bipartitions
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.tasks.bus.affinity import (
     AS_DESCRIBED,
     BEST,
@@ -99,7 +99,7 @@ class Blade:
         """Find an assignment by name."""
         known = {one.name: one for one in self.assignments}
         if name not in known:
-            raise Error(unknown_name("affinity", name, known))
+            raise Error(describe_unknown_name("affinity", name, known))
         return known[name]
 
     def document(self) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def split_blade(
         WORST_HALVES: (found.worst, found.worst_bytes, found.pessima),
     }
     if halves not in sets:
-        raise Error(unknown_name("choice of halves", halves, sets))
+        raise Error(describe_unknown_name("choice of halves", halves, sets))
     on_first, crossing, alike = sets[halves]
     first = np.array([on_first >> thread & 1 == 1 for thread in range(THREADS)])
     sides = (np.flatnonzero(first), np.flatnonzero(~first))

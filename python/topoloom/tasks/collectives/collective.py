@@ -10,7 +10,7 @@ from typing import Any
 
 from topoloom._core import CommGraph, Error, NetworkModel
 from topoloom.graphs.graph_file import load_graph
-from topoloom.machines.node_toml import write_port
+from topoloom.machines.node_toml import write_nic
 from topoloom.model.model_names import load_model
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile, load_placement
@@ -19,13 +19,13 @@ from topoloom.schedules.choose import (
     RankedSchedule,
     RankSlots,
     find_default_schedule,
+    find_operation,
     rank_schedules,
-    read_operation,
 )
-from topoloom.schedules.decisions import decide_by_ranks, make_decision_table
+from topoloom.schedules.decisions import find_decisions_by_ranks, make_decision_table
 from topoloom.schedules.exports.request import ExportRequest
 from topoloom.schedules.joint_search import JointResult, optimize_jointly
-from topoloom.support.checks import check_int64
+from topoloom.support.range_checks import check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.problem import (
     AllocationSpec,
@@ -131,7 +131,7 @@ class RankedCollective:
         platform = self.platform
         if self.call.demand is not None:
             raise Error("a demand has its own bytes; there is nothing to decide")
-        found = decide_by_ranks(self.call, platform.model, platform.slots)
+        found = find_decisions_by_ranks(self.call, platform.model, platform.slots)
         return make_decision_table(
             self.call.operation, found, platform.model_name, platform.machine_name
         )
@@ -157,7 +157,7 @@ def read_call(
     """
     check_int64("ranks", ranks, 1)
     check_int64("root", root, 0)
-    name = read_operation(operation)
+    name = find_operation(operation)
     many = name.startswith("many-to-many")
     if demand is not None:
         return _read_demand(name, ranks, degree, demand)
@@ -237,7 +237,7 @@ def _check_speeds(platform: CollectivePlatform) -> None:
             f"the links of {machine.name} have no bandwidth; add one, as in "
             "torus:8x8x8,bandwidth=10GB/s"
         )
-    if platform.model is None and "startup" not in write_port(machine):
+    if platform.model is None and "startup" not in write_nic(machine):
         raise Error(
             f"the startup cost of a message on {machine.name} is not known; give a "
             "model (see 'topoloom model list') or +node:...,startup=1us"

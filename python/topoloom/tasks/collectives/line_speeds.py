@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Allocation, Error, GridLinks, Machine
-from topoloom.support.checks import check_int64
+from topoloom.support.range_checks import check_int64
 from topoloom.support.units import format_bandwidth, format_seconds
 
 #: Used if neither the user nor the machine gives them.

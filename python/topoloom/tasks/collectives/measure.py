@@ -11,11 +11,11 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from topoloom._core import Error
-from topoloom.preload.measure import MPI_OWN, TimingRequest, time_cases
-from topoloom.schedules.call_trace import CallTrace, read_traces
-from topoloom.schedules.choose import Call, rank_schedules, schedule_names
+from topoloom.preload.collective_timing import MPI_OWN, TimingRequest, time_cases
+from topoloom.schedules.call_trace import CallTrace, parse_traces
+from topoloom.schedules.choose import Call, list_schedule_names, rank_schedules
 from topoloom.schedules.decisions import Decision, make_decision_table
-from topoloom.support.checks import check_int64
+from topoloom.support.range_checks import check_int64
 from topoloom.tasks.collectives.collective import CollectivePlatform
 
 #: MPI counts elements in an int.
@@ -199,7 +199,7 @@ def measure_collective(
     calls = [call._replace(bytes=size) for size in sizes or [0]]
     cases = []
     for one in calls:
-        names = list(schedules) or list(schedule_names(one))
+        names = list(schedules) or list(list_schedule_names(one))
         for name in names:
             one.schedule(name)
         cases += [(one, name) for name in (MPI_OWN, *names)]
@@ -219,7 +219,7 @@ def measure_collective(
     trace = None
     if traced and not timed.interrupted:
         best = fastest(by_size[0]).schedule
-        texts = read_traces(timed.traces, "the trace")
+        texts = parse_traces(timed.traces, "the trace")
         trace = [each for each in texts if each.schedule == best][-1]
     count = len(timed.samples[0])
     return MeasuredCollective(call, platform, count, by_size, trace, timed.interrupted)

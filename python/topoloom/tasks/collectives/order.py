@@ -19,7 +19,7 @@ from topoloom._core import (
     find_cost_groups,
     group_costs,
 )
-from topoloom.support.checks import check_int64
+from topoloom.support.range_checks import check_int64
 
 STANDARD = "standard"
 #: Methods that are compared by default.

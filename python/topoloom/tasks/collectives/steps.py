@@ -22,7 +22,7 @@ from topoloom._core import (
     tree_kinds,
     with_gaps,
 )
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.plain_text import is_number
 from topoloom.tasks.collectives.step_rates import StepRates
 
@@ -126,7 +126,7 @@ def find_contention(
     A `model` adds the bandwidths of messages of `size` bytes.
     """
     if find is not None and find not in MEETINGS:
-        raise Error(unknown_name("kind of routes", find, MEETINGS))
+        raise Error(describe_unknown_name("kind of routes", find, MEETINGS))
     machine, nodes = allocation.machine, allocation.nodes.tolist()
     named = list(_named_steps(str(steps), len(nodes)))
     is_fat_tree = "least-loaded" in tree_kinds(machine)

@@ -17,9 +17,9 @@ from topoloom._core import (
     tree_kinds,
     tree_loads,
 )
-from topoloom.support.checks import check_int64
 from topoloom.support.number_ranges import expand_ranges
 from topoloom.support.plain_text import is_number
+from topoloom.support.range_checks import check_int64
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 
 ExpertSlots = NDArray[np.uint32]
 
@@ -124,5 +124,5 @@ def find_engine(name: str) -> Engine:
         For an unknown name, with the nearest one.
     """
     if name not in ENGINES:
-        raise Error(unknown_name("engine", name, ENGINES))
+        raise Error(describe_unknown_name("engine", name, ENGINES))
     return ENGINES[name]

@@ -11,7 +11,7 @@ from topoloom._core import CommGraph
 from topoloom.graphs.phases import Ints
 from topoloom.simulate.result import ReportProgress, ignore_progress
 from topoloom.simulate.switch_toml import SwitchModel
-from topoloom.simulate.switches import simulate_together
+from topoloom.simulate.switches import simulate_concurrent_jobs
 from topoloom.tasks.jobs.joint import ConcurrentJobs, JointPlacement
 
 
@@ -46,7 +46,7 @@ def simulate_jobs(
     jointly = _jobs(found.together)
     runs = [_jobs(found.apart), jointly, *([job] for job in jointly)]
     machine = found.together.jobs[0].allocation.machine
-    apart, together, *alone = simulate_together(
+    apart, together, *alone = simulate_concurrent_jobs(
         machine, runs, switch, progress=progress
     )
     return JobTimes([seconds for (seconds,) in alone], apart, together)

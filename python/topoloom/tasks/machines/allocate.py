@@ -19,19 +19,19 @@ from topoloom._core import (
     compact_nodes,
 )
 from topoloom.allocations.allocation_file import AllocatedHosts, load_allocation
+from topoloom.allocations.compactness import measure_compactness
 from topoloom.allocations.described_allocation import described_allocation
-from topoloom.allocations.job_shape import shape_facts
 from topoloom.allocations.jobs_file import load_jobs
 from topoloom.graphs.axes import Traffic
 from topoloom.graphs.graph_file import load_graph
-from topoloom.importers.node_groups import machine_of_type
+from topoloom.importers.node_groups import build_machine_of_type
 from topoloom.machines.machine_facts import machine_name
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.hosts import format_host_count, hosts_in_order
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile
-from topoloom.support.checks import check_int64
+from topoloom.support.range_checks import check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.machines.choose_for_mesh import MeshChoice, choose_for_mesh
 from topoloom.tasks.machines.choose_hosts import NodeChoice, choose_hosts, other_choices
@@ -128,7 +128,7 @@ def allocate_nodes(
     jobs
         Files of other jobs, with which links may be shared.
     """
-    machine, described = load_described(machine_text)
+    machine, described = load_machine_and_description(machine_text)
     others: dict[str, Allocation] = {}
     for file in jobs:
         others |= load_jobs(machine, file, described.hosts)
@@ -165,7 +165,7 @@ def allocate_nodes(
             generated = {"fragments": pieces, "seed": where.seed}
     else:
         raise Error("say how many nodes the job has, or give its allocation")
-    facts = shape_facts(nodes.allocation, others, search.seed)
+    facts = measure_compactness(nodes.allocation, others, search.seed)
     name = machine_name(machine, described.node)
     return AllocatedNodes(
         nodes,
@@ -198,7 +198,7 @@ def _of_one_type(
             f"the free nodes differ, with {counted(len(types), 'type')} of {counts} "
             "slots; choose for a pattern among nodes of one type"
         )
-    one = machine_of_type(machine, types[0])
+    one = build_machine_of_type(machine, types[0])
     places = np.array(types[0].slots, np.uint32)
     own, per_node = one.slots_per_node, machine.slots_per_node
 

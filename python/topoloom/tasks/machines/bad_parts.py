@@ -10,7 +10,7 @@ from typing import Any
 
 from topoloom._core import Error
 from topoloom.graphs.traces.trace_formats import detect_trace_format, list_files
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.nodes.host_text import is_vacant
 from topoloom.nodes.hosts import hosts_in_order
 from topoloom.probe.locate.diagnose_parts import (
@@ -19,9 +19,9 @@ from topoloom.probe.locate.diagnose_parts import (
     diagnose_parts,
     limit_rounds,
 )
-from topoloom.probe.locate.dumps import read_dump_tests
+from topoloom.probe.locate.inspector_dumps import read_dump_tests
+from topoloom.probe.locate.pair_tables import read_table_tests
 from topoloom.probe.locate.parts import Parts
-from topoloom.probe.locate.tables import read_table_tests
 from topoloom.tasks.problem import AllocationSpec, choose_allocation
 
 
@@ -102,7 +102,7 @@ def locate_bad_parts(
 
 def _parts_of(machine_text: str | Path, allocation: str | None = None) -> Parts:
     """Return the parts of a machine that its hosts can test."""
-    machine, described = load_described(machine_text)
+    machine, described = load_machine_and_description(machine_text)
     where = choose_allocation(machine, described, AllocationSpec(allocation=allocation))
     nodes = where.allocation.nodes.tolist()
     named = where.hosts if where.hosts and not described.hosts else None

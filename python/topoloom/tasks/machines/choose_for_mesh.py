@@ -14,7 +14,7 @@ from topoloom._core import Allocation, Error, Machine
 from topoloom.allocations.spread.choose import Spread, Spreads, choose_spread
 from topoloom.allocations.spread.host_mesh import make_host_mesh
 from topoloom.allocations.spread.switch_levels import (
-    find_switch_levels,
+    group_leaves_by_switch,
     reduce_switches,
 )
 from topoloom.graphs.axes import Traffic, rank_order
@@ -151,7 +151,7 @@ def levels_of_leaves(machine: Machine, hosts: Ids) -> list[npt.NDArray[np.int64]
     """Find the levels of switches; `hosts` has one host of each leaf group."""
     ends = np.meshgrid(hosts, hosts, indexing="ij")
     between = host_machine(machine).hops(ends[0].ravel(), ends[1].ravel())
-    return find_switch_levels(between.reshape(len(hosts), len(hosts)))
+    return group_leaves_by_switch(between.reshape(len(hosts), len(hosts)))
 
 
 def leaf_groups(machine: Machine) -> Ids:

@@ -26,7 +26,7 @@ from topoloom.nodes.hosts import (
     nodes_of_hosts,
     slots_per_host,
 )
-from topoloom.support.checks import check_int64
+from topoloom.support.range_checks import check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.search import MonitorSearch, Search
 

@@ -11,19 +11,19 @@ from typing import Any
 
 from topoloom._core import Error, Machine, NetworkModel
 from topoloom.machines.machine_facts import machine_name
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_toml_writer import write_machine_toml
 from topoloom.model.model_toml import read_model_toml
 from topoloom.probe.check import CheckedMachine, check_hosts
 from topoloom.probe.described_routes import DescribedRoutes
 from topoloom.probe.description_check import compare_with_description
 from topoloom.probe.findings import Findings
-from topoloom.probe.job.running import start_probe_job
+from topoloom.probe.job.probe_job import start_probe_job
 from topoloom.probe.job.samples import load_samples, save_samples
 from topoloom.probe.job.table import read_probe_table
 from topoloom.probe.locate.parts import Parts
-from topoloom.probe.machine import describe_machine, make_tables
 from topoloom.probe.measure import StageProgress, measure_machine
+from topoloom.probe.measured_machine import describe_machine, make_tables
 from topoloom.probe.reference import read_reference
 from topoloom.probe.stages.effort import EFFORTS, Clock
 from topoloom.support.files import check_writable
@@ -94,7 +94,9 @@ def probe_machine(
     budget = EFFORTS[effort]
     clock = Clock(budget.seconds if seconds is None else seconds)
     if claimed is not None:
-        load_described(claimed)  # refuse a wrong file before the job starts
+        load_machine_and_description(
+            claimed
+        )  # refuse a wrong file before the job starts
     watched = watch or (lambda _stage: _unwatched)
     with start_probe_job(launcher, mpicc, earlier) as job:
         hosts = list(dict.fromkeys(place.host for place in job.samples.places))
@@ -176,7 +178,9 @@ def check_machine(
     reference = read_reference(file)
     budget = EFFORTS[effort]
     clock = Clock(budget.seconds if seconds is None else seconds)
-    load_described(wired or file)  # refuse a wrong file before the job starts
+    load_machine_and_description(
+        wired or file
+    )  # refuse a wrong file before the job starts
     parts = partial(_parts_between, wired or file)
     with start_probe_job(launcher, mpicc) as job:
         return check_hosts(job, reference, budget, clock, parts, wired is not None)

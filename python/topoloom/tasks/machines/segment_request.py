@@ -25,7 +25,7 @@ from topoloom.graphs.layouts import order_layouts
 from topoloom.launch.scheduler_requests import (
     TopologyRequest,
     can_request,
-    request_lines,
+    format_request_lines,
 )
 from topoloom.nodes.hosts import fully_allocated_hosts, nodes_of_hosts, slots_per_host
 from topoloom.support.units import counted
@@ -92,7 +92,7 @@ class SegmentRequest:
                 f"# {scheduler} cannot be asked for {shape.describe()}: "
                 f"{self._step(seconds)}"
             )
-        return "\n".join([*lines, *request_lines(scheduler, self.shape)])
+        return "\n".join([*lines, *format_request_lines(scheduler, self.shape)])
 
     def _step(self, seconds: float) -> str:
         return f"{format_step(seconds, self.has_bandwidths)} per step"

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from topoloom._core import Machine
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.importers.machine_description import GivenSpeeds, MachineDescription
-from topoloom.machines.machine_facts import machine_facts, node_facts
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_facts import collect_node_facts, machine_facts
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import find_losses, save_machine
 from topoloom.machines.node_files import join_nodes
 from topoloom.nodes.host_text import drop_vacant, vacant_nodes
@@ -45,7 +45,9 @@ class ShownMachine(NamedTuple):
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output, except the written files."""
-        nodes = node_facts(self.machine, self.described.node, self.described.hosts)
+        nodes = collect_node_facts(
+            self.machine, self.described.node, self.described.hosts
+        )
         return self.facts() | nodes | probe_facts(self.source)
 
     def save(self, path: Path) -> list[str]:
@@ -90,7 +92,7 @@ def load_shown_machine(
     topoloom.machines.machine_file.IncompleteFileError
         If nodes cannot be placed, unless `partial`.
     """
-    machine, described = load_described(source, partial, speeds)
+    machine, described = load_machine_and_description(source, partial, speeds)
     if node_files:
         described = join_nodes(described, node_files)
         machine = Machine(described.text, described.remarks)

@@ -21,11 +21,11 @@ from topoloom._core import (
 from topoloom.schedules.choose import (
     Call,
     RankSlots,
+    find_operation,
     rank_schedules,
-    read_operation,
 )
 from topoloom.simulate.switch_toml import SwitchModel
-from topoloom.support.nearest import unknown_name
+from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.tasks.collectives.trees import Multicasts
 from topoloom.tasks.search import UNLIMITED, MonitorSearch, unmonitored
 
@@ -119,11 +119,13 @@ def time_trees(
 def _read_operation(text: str) -> str:
     """Read an operation in switches; MPI's spelling is accepted."""
     try:
-        operation = read_operation(text)
+        operation = find_operation(text)
     except Error:
         operation = text
     if operation not in IN_SWITCHES:
-        raise Error(unknown_name("operation in switches", text, list(IN_SWITCHES)))
+        raise Error(
+            describe_unknown_name("operation in switches", text, list(IN_SWITCHES))
+        )
     return operation
 
 

@@ -11,12 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-
 from topoloom._core import Error
+
 from topoloom.frameworks.device_mesh import DeviceMeshJob
 from topoloom.frameworks.pytorch import injected
 from topoloom.frameworks.pytorch.fake_world import extrapolate
-from topoloom.frameworks.pytorch.notes import ProcessNotes, join_notes, read_notes
+from topoloom.frameworks.pytorch.process_notes import (
+    ProcessNotes,
+    merge_notes,
+    read_notes,
+)
 from topoloom.graphs.axes import Traffic
 from topoloom.graphs.layouts import layout_graph
 from topoloom.graphs.mpi_collectives import OPERATIONS
@@ -82,7 +86,7 @@ def test_one_played_rank_per_stage_is_enough(shape: tuple[int, ...]) -> None:
     everyone = [make_notes(rank, shape, stages) for rank in range(world)]
     few = extrapolate(everyone[:: world // stages])
     assert not few.losses
-    assert is_same_trace(few, join_notes(everyone))
+    assert is_same_trace(few, merge_notes(everyone))
     assert is_same_trace(extrapolate(everyone), few)
 
 
@@ -133,7 +137,7 @@ def test_inconsistent_played_ranks_are_reported() -> None:
 
 def test_worlds_of_different_sizes_are_refused() -> None:
     two = [make_notes(0, (2, 2), 2), make_notes(0, (2, 3), 2)]
-    for join in (join_notes, extrapolate):
+    for join in (merge_notes, extrapolate):
         with pytest.raises(Error, match="worlds of"):
             join(two)
 

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from topoloom.frameworks.pytorch import injected
 from topoloom.frameworks.pytorch.fake_world import extrapolate
-from topoloom.frameworks.pytorch.notes import ProcessNotes, join_notes
+from topoloom.frameworks.pytorch.process_notes import ProcessNotes, merge_notes
 from topoloom.graphs.traces.trace import Trace
 
 Members = tuple[int, ...]
@@ -159,10 +159,10 @@ def test_one_played_rank_per_role_is_enough(job: Job, data: st.DataObject) -> No
     }
     few = extrapolate([everyone[rank] for rank in job.list_roles(**others)])
     assert not few.losses
-    assert is_same_trace(few, join_notes(everyone))
+    assert is_same_trace(few, merge_notes(everyone))
     all_played = extrapolate(everyone)
     assert not all_played.losses
-    assert is_same_trace(all_played, join_notes(everyone))
+    assert is_same_trace(all_played, merge_notes(everyone))
 
 
 def test_roles_that_were_not_played_are_named_with_a_rank_of_each() -> None:
@@ -213,4 +213,4 @@ def test_ranks_with_different_calls_get_different_roles() -> None:
 
     few = extrapolate([make_notes(0), make_notes(1)])
     assert not few.losses
-    assert is_same_trace(few, join_notes([make_notes(rank) for rank in range(world)]))
+    assert is_same_trace(few, merge_notes([make_notes(rank) for rank in range(world)]))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from written_job import (
+from trace_writers import (
     Job,
     Step,
     write_chakra,

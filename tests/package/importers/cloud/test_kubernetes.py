@@ -15,7 +15,7 @@ from topoloom.importers.cloud.kubernetes import (
     read_kubernetes_nodes,
 )
 from topoloom.machines.import_formats import IMPORTERS
-from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_file import load_machine_and_description
 from topoloom.machines.machine_writers import save_machine
 
 (IMPORTER,) = (one for one in IMPORTERS if one.name == "kubernetes")
@@ -90,12 +90,12 @@ def test_switches_have_their_names_and_leaves_their_label(
         )
     )
     (tmp_path / "nodes.json").write_text(text)
-    machine, described = load_described(tmp_path / "nodes.json")
+    machine, described = load_machine_and_description(tmp_path / "nodes.json")
     assert described.switches == ("l0", "l1", "l2", "l3", "s0", "s1", "c")
     assert described.labels == tuple(reversed(labels))
     written = tmp_path / "m.toml"
     save_machine(written, machine, labels=described.labels)
-    assert load_described(written)[1].labels == described.labels
+    assert load_machine_and_description(written)[1].labels == described.labels
 
 
 def test_switches_of_the_same_name_are_named_by_their_path() -> None:

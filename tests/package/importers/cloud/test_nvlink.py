@@ -16,7 +16,7 @@ from topoloom.importers.cloud.kubernetes import read_kubernetes_nodes
 from topoloom.importers.network_speeds import GivenSpeeds
 from topoloom.machines.machine_file import (
     IncompleteFileError,
-    load_described,
+    load_machine_and_description,
 )
 from topoloom.machines.machine_writers import save_machine
 from topoloom.nodes.host_text import drop_vacant
@@ -72,7 +72,7 @@ def make_gb200_cluster(racks: int, hosts: int = 18, per_leaf: int = 2) -> list[A
 
 def test_racks_are_domains_with_the_speed_of_nvlink(tmp_path: Path) -> None:
     (tmp_path / "nodes.json").write_text(format_items(make_gb200_cluster(4)))
-    machine, described = load_described(tmp_path / "nodes.json")
+    machine, described = load_machine_and_description(tmp_path / "nodes.json")
     assert machine.text.startswith("rails:72:2:2,rails=4,host=4,bandwidth=50GB/s")
     assert {machine.bandwidth(link) for link in range(machine.link_count)} == {
         50e9,
@@ -82,7 +82,7 @@ def test_racks_are_domains_with_the_speed_of_nvlink(tmp_path: Path) -> None:
     assert any("NVLink of 900 GB/s per GPU and" in one for one in described.remarks)
     assert any("as DGX GB200 has, 200 GB/s" in one for one in described.remarks)
     save_machine(tmp_path / "m.toml", machine, described.hosts, labels=described.labels)
-    again, kept = load_described(tmp_path / "m.toml")
+    again, kept = load_machine_and_description(tmp_path / "m.toml")
     assert (again.text, kept.hosts, kept.labels) == (
         machine.text,
         described.hosts,
@@ -107,7 +107,7 @@ def test_speeds_follow_the_gpu_and_instance_type(
 ) -> None:
     items = make_domain(0, 2, labels) + make_domain(1, 2, labels)
     (tmp_path / "nodes.json").write_text(format_items(items))
-    machine, _ = load_described(tmp_path / "nodes.json")
+    machine, _ = load_machine_and_description(tmp_path / "nodes.json")
     speeds = {machine.bandwidth(link) for link in range(machine.link_count)}
     assert speeds == {nvlink * 1e9, network * 1e9}
 
@@ -186,7 +186,7 @@ def test_missing_nodes_leave_gaps_and_unhealthy_nodes_are_down(tmp_path: Path) -
     items[30]["spec"]["unschedulable"] = True
     items[40]["status"]["allocatable"]["nvidia.com/gpu"] = "3"
     (tmp_path / "nodes.json").write_text(format_items(items))
-    machine, described = load_described(tmp_path / "nodes.json")
+    machine, described = load_machine_and_description(tmp_path / "nodes.json")
     assert (machine.node_count, machine.nodes_per_host) == (4 * 72, 4)
     given = described_allocation(machine, described)
     assert len(drop_vacant(described.hosts)) == 4 * 53
@@ -201,11 +201,13 @@ def test_nodes_that_lack_the_clique_are_named(tmp_path: Path) -> None:
     del items[7]["metadata"]["labels"][CLIQUE]
     (tmp_path / "nodes.json").write_text(format_items(items))
     with pytest.raises(IncompleteFileError) as raised:
-        load_described(tmp_path / "nodes.json")
+        load_machine_and_description(tmp_path / "nodes.json")
     assert raised.value.lines == (
         f"node 'r0-07' has no label of an NVLink domain, which others have in {CLIQUE}",
     )
-    machine, described = load_described(tmp_path / "nodes.json", partial=True)
+    machine, described = load_machine_and_description(
+        tmp_path / "nodes.json", partial=True
+    )
     assert machine.text.startswith("rails:72:2:1")
     assert "r0-07" not in described.hosts
 
@@ -251,13 +253,15 @@ def test_labels_of_levels_are_read_as_text(tmp_path: Path) -> None:
     written = tmp_path / "m.toml"
     save_machine(written, Machine("tree:2:2"), labels=("a b",))
     with pytest.raises(Error, match=r"topology\.labels must be a list of labels"):
-        load_described(written)
+        load_machine_and_description(written)
 
 
 def test_given_speeds_replace_assumed_speeds(tmp_path: Path) -> None:
     path = tmp_path / "nodes.json"
     path.write_text(format_items(make_gb200_cluster(2)))
-    machine, described = load_described(path, speeds=GivenSpeeds(400e9, 1800e9))
+    machine, described = load_machine_and_description(
+        path, speeds=GivenSpeeds(400e9, 1800e9)
+    )
     speeds = {machine.bandwidth(link) for link in range(machine.link_count)}
     assert speeds == {100e9, 1800e9}
     assert described.remarks[0] == (
@@ -267,9 +271,9 @@ def test_given_speeds_replace_assumed_speeds(tmp_path: Path) -> None:
     tree = [make_item(f"n{i}", {LEAF: f"l{i // 2}"}, 8) for i in range(4)]
     path.write_text(format_items(tree))
     with pytest.raises(Error, match="--nvlink needs GPUs connected by NVLink"):
-        load_described(path, speeds=GivenSpeeds(nvlink=900e9))
+        load_machine_and_description(path, speeds=GivenSpeeds(nvlink=900e9))
     with pytest.raises(Error, match="dgx-h100-pod: only files without speeds"):
-        load_described("dgx-h100-pod", speeds=GivenSpeeds(network=900e9))
+        load_machine_and_description("dgx-h100-pod", speeds=GivenSpeeds(network=900e9))
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2))

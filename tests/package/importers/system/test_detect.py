@@ -11,7 +11,7 @@ import pytest
 
 from topoloom import Error, load_machine
 from topoloom.importers.system import detect
-from topoloom.importers.system.cpus import read_system
+from topoloom.importers.system.cpus import read_sysfs_node
 from topoloom.machines import describe_machine
 from topoloom.machines.machine_file import load_machine_and_hosts
 from topoloom.nodes.node_levels import NodeCores, format_levels, make_node_parts
@@ -52,7 +52,9 @@ def process_outside_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
             monkeypatch.delenv(name)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
     monkeypatch.setattr(
-        detect, "read_system", lambda cpus: NodeCores([1 << cpu for cpu in cpus], [])
+        detect,
+        "read_sysfs_node",
+        lambda cpus: NodeCores([1 << cpu for cpu in cpus], []),
     )
 
     def find_program(name: str) -> str | None:
@@ -195,7 +197,9 @@ def test_system_files_give_levels_of_shared_parts(
     shape: tuple[int, int, int, int], cpus: list[int], text: str, tmp_path: Path
 ) -> None:
     assert (
-        format_levels(read_system(cpus, write_system_files(tmp_path, *shape), tmp_path))
+        format_levels(
+            read_sysfs_node(cpus, write_system_files(tmp_path, *shape), tmp_path)
+        )
         == text
     )
 
@@ -221,7 +225,7 @@ def test_the_system_files_give_the_cores_near_a_device(tmp_path: Path) -> None:
             (pci / "local_cpulist").write_text(f"{cpus}\n")
             (pci / "numa_node").write_text(f"{domain}\n")
     node = write_system_files(tmp_path / "system", 2, 1, 4, 1)
-    assert make_node_parts(read_system(range(2, 8), node, classes)).devices == (
+    assert make_node_parts(read_sysfs_node(range(2, 8), node, classes)).devices == (
         Device("renderD128", "gpu", (2, 3, 4, 5), 1, "0000:17:00.0"),
         Device("mlx5_0", "nic", (0, 1), 0, "0000:98:00.0"),
         Device("eth0", "ethernet", (0, 1, 2, 3, 4, 5), None, "0000:03:00.0"),
@@ -235,13 +239,14 @@ def test_files_of_old_kernels_are_read(tmp_path: Path) -> None:
         (home / "thread_siblings_list").write_text(f"{cpu % 2},{cpu % 2 + 2}")
         (home / "core_siblings_list").write_text("0-3")
     assert (
-        format_levels(read_system(range(4), tmp_path, tmp_path)) == "+node:2,distance=8"
+        format_levels(read_sysfs_node(range(4), tmp_path, tmp_path))
+        == "+node:2,distance=8"
     )
 
 
 def test_a_system_without_files_has_one_core_per_cpu(tmp_path: Path) -> None:
     assert (
-        format_levels(read_system([0, 3, 5], tmp_path, tmp_path))
+        format_levels(read_sysfs_node([0, 3, 5], tmp_path, tmp_path))
         == "+node:3,distance=8"
     )
 
@@ -251,11 +256,11 @@ def test_an_invalid_list_of_cpus_is_an_error(tmp_path: Path) -> None:
     file.parent.mkdir(parents=True)
     file.write_text("0-x")
     with pytest.raises(Error, match="cpulist: '0-x' is not a range of CPUs"):
-        read_system([0], tmp_path)
+        read_sysfs_node([0], tmp_path)
 
 
 def test_the_system_files_of_this_machine_are_read() -> None:
     cpus = os.sched_getaffinity(0)
-    inside = read_system(cpus)
+    inside = read_sysfs_node(cpus)
     assert 1 <= len(inside.cores) <= len(cpus)
     assert sum(core.bit_count() for core in inside.cores) == len(cpus)

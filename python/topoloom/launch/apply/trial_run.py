@@ -42,7 +42,7 @@ _NOT_ALLOCATED = re.compile(r"contained a node \(([^\s)]+)\) that is not in")
 _MISSING = re.compile(r"topoloom: (host \S+) lacks (.+)")
 
 
-def trial_program(files: Sequence[Path]) -> tuple[str, ...]:
+def make_trial_program(files: Sequence[Path]) -> tuple[str, ...]:
     """Return a no-op program that checks that `files`, to be preloaded, exist.
 
     If a host lacked them, its ranks would run without them, and other ranks would hang.
@@ -82,19 +82,19 @@ def check_hosts(command: Sequence[str], files: Sequence[Path]) -> None:
         return
     if _is_local(read):
         return
-    line = read.with_program(trial_program(files)).line
+    line = read.with_program(make_trial_program(files)).line
     if missing := _find_missing_file(_run_trial(Launch(line.build((), ()))).stderr):
         raise Error(missing)
 
 
 def _is_local(command: LauncherCommand) -> bool:
     """Return whether all ranks certainly start on this host."""
-    from topoloom.importers.system.node_lists import job_hosts
+    from topoloom.importers.system.node_lists import list_job_hosts
 
     if any("hostfile" in name.lower().replace("_", "") for name in os.environ):
         return False
     try:
-        hosts = command.list_hosts() or job_hosts(os.environ)
+        hosts = command.list_hosts() or list_job_hosts(os.environ)
     except (Error, OSError):
         return False
     if hosts:

@@ -16,7 +16,7 @@ from topoloom._core import (
 )
 
 
-def shape_facts(
+def measure_compactness(
     allocation: Allocation, jobs: Mapping[str, Allocation], seed: int
 ) -> dict[str, Any]:
     """Compare an allocation with the most compact one found on the empty machine.

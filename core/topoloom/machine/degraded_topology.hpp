@@ -32,12 +32,12 @@ struct Failures {
 /// route over links that are up: the lowest link id at every vertex, or all shortest routes in a graph with
 /// ECMP routing. If one path of a split route fails, the whole route is replaced. Distances are stored in a
 /// HopTable.
-class Degraded {
+class DegradedTopology {
    public:
     using Point = HopTable::Point;
 
     /// Throws Error if a failed node, vertex or link does not exist, or if all nodes are down.
-    Degraded(IntactTopology intact, const Failures& failures);
+    DegradedTopology(IntactTopology intact, const Failures& failures);
 
     [[nodiscard]] std::size_t node_count() const { return node_up_.size(); }
     [[nodiscard]] std::size_t link_count() const { return link_up_.size(); }

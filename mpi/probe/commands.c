@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reopens the file for each poll, because network file systems show writes of another host only after open().
 #define _GNU_SOURCE
-#include "orders.h"
+#include "commands.h"
 
 #include <mpi.h>
 #include <stdio.h>

@@ -30,7 +30,7 @@ class Work(NamedTuple):
     bytes: int
 
 
-class PlacedMessage(NamedTuple):
+class BufferedMessage(NamedTuple):
     """A message to or from a peer, and the place of its buffer."""
 
     peer: int
@@ -42,12 +42,12 @@ class Round(NamedTuple):
     """Messages, and the work before, during and after their transfer."""
 
     before: list[Work]
-    receives: list[PlacedMessage]
-    sends: list[PlacedMessage]
+    receives: list[BufferedMessage]
+    sends: list[BufferedMessage]
     meanwhile: list[Work]
     after: list[Work]
 
-    def messages(self) -> list[PlacedMessage]:
+    def messages(self) -> list[BufferedMessage]:
         """List all messages, receives first."""
         return self.receives + self.sends
 
@@ -59,7 +59,7 @@ class RankProgram(NamedTuple):
     rounds: list[Round]
 
 
-def list_rounds(schedule: Schedule) -> list[RankProgram]:
+def make_rank_programs(schedule: Schedule) -> list[RankProgram]:
     """Make the programs of all ranks.
 
     Raises `topoloom.Error` if there are more than `MAX_MESSAGES` messages.
@@ -80,8 +80,8 @@ def _make_rank_program(schedule: Schedule, rank: int) -> RankProgram:
         [
             Round(
                 [Work(c, Place(*a), Place(*b), n) for c, a, b, n in before],
-                [PlacedMessage(peer, Place(*at), n) for peer, at, n in receives],
-                [PlacedMessage(peer, Place(*at), n) for peer, at, n in sends],
+                [BufferedMessage(peer, Place(*at), n) for peer, at, n in receives],
+                [BufferedMessage(peer, Place(*at), n) for peer, at, n in sends],
                 [Work(c, Place(*a), Place(*b), n) for c, a, b, n in meanwhile],
                 [Work(c, Place(*a), Place(*b), n) for c, a, b, n in after],
             )

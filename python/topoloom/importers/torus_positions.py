@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from topoloom._core import Error
-from topoloom.nodes.host_text import vacant_name
+from topoloom.nodes.host_text import format_vacant_name
 
 #: Maximum number of routers along an axis of a torus.
 MAX_ROUTERS = 16_384
@@ -40,4 +40,4 @@ def list_hosts_by_position(
             router = router * extent + at
         for node, host in enumerate(here, router * nodes):
             names[node] = host
-    return tuple(name or vacant_name(node) for node, name in enumerate(names))
+    return tuple(name or format_vacant_name(node) for node, name in enumerate(names))

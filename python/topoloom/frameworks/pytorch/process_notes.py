@@ -148,7 +148,7 @@ def select_last_starts(noted: Sequence[ProcessNotes]) -> LastStarts:
     return LastStarts(kept, len(processes - counted))
 
 
-def join_notes(noted: Sequence[ProcessNotes]) -> Trace:
+def merge_notes(noted: Sequence[ProcessNotes]) -> Trace:
     """Merge the notes of all ranks of a job.
 
     Raises `topoloom.Error` if worlds differ in size, as in an elastic job.

@@ -11,7 +11,7 @@ from topoloom._core import Error
 from topoloom.graphs.profile import Profile
 from topoloom.preload.record.recording import RankRecord, read_records
 from topoloom.preload.record.status_log import (
-    describe_ends,
+    describe_terminations,
     explain_no_counts,
     read_status_log,
 )
@@ -66,7 +66,7 @@ def read_recording(
         )
     records = {record.rank: record for file in files for record in read_records(file)}
     profile = _make_profile(list(records.values()), exit_status)
-    ends = describe_ends(log, jobs.pop(), profile.missing)
+    ends = describe_terminations(log, jobs.pop(), profile.missing)
     if time_limit is not None:
         described = {rank for ranks in ends.values() for rank in ranks}
         cut = [rank for rank in profile.partial if rank not in described]

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.preload.collectives import build_measurement
+from topoloom.preload.collectives import build_timing_program
 from topoloom.preload.shim import find_compiler, find_launcher
-from topoloom.support.child_processes import find_reason, run_child
-from topoloom.support.files import shared_directory, write_text
+from topoloom.support.child_processes import find_error_line, run_child
+from topoloom.support.files import make_shared_directory, write_text
 
 #: Pseudo-schedule that selects the MPI library's own collective.
 MPI_OWN = "mpi"
@@ -55,8 +55,8 @@ def time_cases(
     if not words:
         raise Error("no launcher; write it after --, as in: -- mpirun -n 4")
     starter = find_launcher(words)
-    program = build_measurement(find_compiler(starter, mpicc))
-    with shared_directory("measure") as directory:
+    program = build_timing_program(find_compiler(starter, mpicc))
+    with make_shared_directory("measure") as directory:
         folder = Path(directory)
         write_text(
             folder / "cases",
@@ -74,7 +74,7 @@ def time_cases(
         if done.returncode != 0:
             raise Error(
                 f"'{words[0]}' ended with status {done.returncode}: "
-                f"{find_reason(done.stderr + done.stdout)}"
+                f"{find_error_line(done.stderr + done.stdout)}"
             )
         samples = _read_samples(folder / "samples", len(request.cases), words[0])
         trace = folder / "trace"

@@ -15,8 +15,8 @@ from topoloom.model.channels import PairCurves, make_pair_curve
 from topoloom.model.fit import Fit, fit_model, fit_split
 from topoloom.model.model_toml import ModelFile
 from topoloom.model.samples import read_pairs, read_pings
-from topoloom.support.checks import check_int64
 from topoloom.support.files import prefix_errors
+from topoloom.support.range_checks import check_int64
 
 
 @dataclass(frozen=True)

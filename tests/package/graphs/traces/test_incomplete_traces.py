@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from written_job import (
+from trace_writers import (
     Job,
     Step,
     write_chakra,

@@ -21,7 +21,7 @@ from topoloom.schedules.exports.request import ExportRequest
 SEGMENTS = (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)
 
 
-class Counterpart(NamedTuple):
+class MatchingAlgorithm(NamedTuple):
     """An algorithm of an MPI library and the schedule that sends the same messages."""
 
     algorithm: str  # name in the library
@@ -45,7 +45,7 @@ class MpiFunction(NamedTuple):
     name: str  # name in the library
     #: Whether rules compare the bytes of all ranks instead of one rank's bytes.
     counts_all_ranks: bool
-    algorithms: tuple[Counterpart, ...]
+    algorithms: tuple[MatchingAlgorithm, ...]
     by_size: bool = True  # whether rules can depend on the message size
 
 
@@ -141,7 +141,7 @@ def _split_rank_counts(request: ExportRequest) -> Iterator[tuple[int, int, int]]
         power *= 2
 
 
-def _is_equivalent(counterpart: Counterpart, call: Call) -> bool:
+def _is_equivalent(counterpart: MatchingAlgorithm, call: Call) -> bool:
     if not counterpart.matches(call.ranks):
         return False
     try:
@@ -155,7 +155,7 @@ def _choose_by_size(
     request: ExportRequest,
     function: MpiFunction,
     call: Call,
-    candidates: Sequence[Counterpart],
+    candidates: Sequence[MatchingAlgorithm],
 ) -> list[SizeRule]:
     def find_best(size: int) -> str:
         sized = call._replace(bytes=size)

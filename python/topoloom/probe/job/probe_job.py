@@ -17,10 +17,10 @@ from topoloom.preload.shim import build_program, find_compiler, find_launcher
 from topoloom.probe.job.samples import Exchanges, Order, ProbeSamples, RankPlace
 from topoloom.support.child_processes import (
     BackgroundChild,
-    find_reason,
+    find_error_line,
     run_in_background,
 )
-from topoloom.support.files import shared_directory
+from topoloom.support.files import make_shared_directory
 
 #: Timeout in seconds: a job without an answer for this time is abandoned.
 ANSWER_TIMEOUT = 300.0
@@ -113,7 +113,7 @@ class ProbeJob:
                 number
             )
         return {
-            key: (earlier.orders[each[0]], earlier.exchanges.of_orders(each))
+            key: (earlier.orders[each[0]], earlier.exchanges.select_orders(each))
             for key, each in numbers.items()
         }
 
@@ -185,7 +185,7 @@ class ProbeJob:
         output = self._child.output
         if self._child.status == 0 and not output.strip():
             return "it did not start what measures; write it without a program"
-        return find_reason(output)
+        return find_error_line(output)
 
 
 def _make_order_key(order: Order) -> object:
@@ -221,7 +221,7 @@ def start_probe_job(
     program = build_program(
         "probe", compiler, ["mpi/errors", "mpi/probe/kinds", "mpi/timing"]
     )
-    with shared_directory("probe") as directory:
+    with make_shared_directory("probe") as directory:
         folder = Path(directory).absolute()
         (folder / "orders").touch()
         command = [*words, str(program), str(folder)]

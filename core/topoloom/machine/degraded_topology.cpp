@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/machine/degraded.hpp"
+#include "topoloom/machine/degraded_topology.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -36,7 +36,7 @@ ShortestRoutes::Choice choose_among_routes(const T& whole) {
 
 }  // namespace
 
-Degraded::Degraded(IntactTopology intact, const Failures& failures)
+DegradedTopology::DegradedTopology(IntactTopology intact, const Failures& failures)
     : intact_(std::make_shared<const IntactTopology>(std::move(intact))) {
     std::visit(
         [&](const auto& t) {
@@ -52,7 +52,7 @@ Degraded::Degraded(IntactTopology intact, const Failures& failures)
     connected_ = a == b;
 }
 
-void Degraded::mark_down(const Failures& failures) {
+void DegradedTopology::mark_down(const Failures& failures) {
     std::vector<std::uint32_t> nodes_left(vertex_count(), 0);
     for (const std::uint32_t v : vertex_) ++nodes_left[v];
     std::vector<bool> vertex_up(vertex_count(), true);
@@ -87,7 +87,7 @@ void Degraded::mark_down(const Failures& failures) {
 }
 
 /// A node is down if a link to or from its router is down.
-void Degraded::mark_unlinked_nodes_down() {
+void DegradedTopology::mark_unlinked_nodes_down() {
     std::visit(
         [&]<class T>(const T& t) {
             if constexpr (requires { t.link_up(Node{}); }) {
@@ -101,7 +101,7 @@ void Degraded::mark_unlinked_nodes_down() {
     if (std::ranges::none_of(node_up_, std::identity{})) fail("all nodes of the machine are down");
 }
 
-void Degraded::find_routes() {
+void DegradedTopology::find_routes() {
     std::vector<ShortestRoutes::Arc> arcs;
     for (const Link link : ids<Link>(link_count())) {
         if (is_up(link)) arcs.push_back({link, ends(link).from, ends(link).to, bandwidth(link).value});
@@ -139,7 +139,7 @@ void Degraded::find_routes() {
         *intact_);
 }
 
-void Degraded::require_usable(std::span<const Node> nodes, std::string_view whose) const {
+void DegradedTopology::require_usable(std::span<const Node> nodes, std::string_view whose) const {
     for (const Node node : nodes) {
         if (!is_up(node)) fail(whose, " names node ", node.value, ", which is down");
     }
@@ -149,7 +149,7 @@ void Degraded::require_usable(std::span<const Node> nodes, std::string_view whos
     }
 }
 
-std::vector<Node> Degraded::usable_nodes() const {
+std::vector<Node> DegradedTopology::usable_nodes() const {
     std::vector<Node> nodes;
     for (const Node node : ids<Node>(node_count())) {
         if (is_up(node)) nodes.push_back(node);
@@ -157,7 +157,7 @@ std::vector<Node> Degraded::usable_nodes() const {
     return nodes;
 }
 
-std::pair<Node, Node> Degraded::find_unreachable_pair(std::span<const Node> nodes) const {
+std::pair<Node, Node> DegradedTopology::find_unreachable_pair(std::span<const Node> nodes) const {
     std::vector<Node> representatives;  // one point per row of the table
     std::vector<bool> seen(vertex_count(), false);
     for (const Node node : nodes) {
@@ -172,19 +172,19 @@ std::pair<Node, Node> Degraded::find_unreachable_pair(std::span<const Node> node
     return {nodes.front(), nodes.front()};
 }
 
-std::size_t Degraded::vertex_count() const {
+std::size_t DegradedTopology::vertex_count() const {
     return std::visit([](const auto& t) -> std::size_t { return t.vertex_count(); }, *intact_);
 }
 
 template <class T>
-bool Degraded::is_up(const T& whole, Node a, Node b) const {
+bool DegradedTopology::is_up(const T& whole, Node a, Node b) const {
     bool up = true;
     const auto visit = [&](Link link, double) { up = up && is_up(link); };
     whole.route(a, b, RouteVisitor(visit));
     return up;
 }
 
-void Degraded::visit_route(Node a, Node b, const RouteVisitor& visit) const {
+void DegradedTopology::visit_route(Node a, Node b, const RouteVisitor& visit) const {
     std::visit(
         [&](const auto& t) {
             if (is_up(t, a, b)) {
@@ -196,31 +196,31 @@ void Degraded::visit_route(Node a, Node b, const RouteVisitor& visit) const {
         *intact_);
 }
 
-LinkEnds Degraded::ends(Link link) const {
+LinkEnds DegradedTopology::ends(Link link) const {
     return std::visit([&](const auto& t) { return t.ends(link); }, *intact_);
 }
 
-std::uint32_t Degraded::host(Node node) const {
+std::uint32_t DegradedTopology::host(Node node) const {
     return std::visit([&](const auto& t) { return host_of(t, node); }, *intact_);
 }
 
-BytesPerSecond Degraded::bandwidth(Link link) const {
+BytesPerSecond DegradedTopology::bandwidth(Link link) const {
     return std::visit([&](const auto& t) { return t.bandwidth(link); }, *intact_);
 }
 
-std::vector<LinkRun> Degraded::bandwidth_runs() const {
+std::vector<LinkRun> DegradedTopology::bandwidth_runs() const {
     return std::visit([](const auto& t) { return t.bandwidth_runs(); }, *intact_);
 }
 
-Seconds Degraded::latency(Link link) const {
+Seconds DegradedTopology::latency(Link link) const {
     return std::visit([&](const auto& t) { return t.latency(link); }, *intact_);
 }
 
-std::string Degraded::link_name(Link link) const {
+std::string DegradedTopology::link_name(Link link) const {
     return std::visit([&](const auto& t) { return t.link_name(link); }, *intact_);
 }
 
-std::string Degraded::describe() const {
+std::string DegradedTopology::describe() const {
     const auto nodes = std::ranges::count(node_up_, false);
     const auto links = std::ranges::count(link_up_, false);
     std::ostringstream text;

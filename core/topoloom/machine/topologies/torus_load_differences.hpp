@@ -12,12 +12,12 @@ namespace topoloom {
 /// BasicTorus::settle() then computes the loads.
 template <std::size_t Width>
 template <class Add>
-class BasicTorus<Width>::Deposits {
+class BasicTorus<Width>::LoadDifferences {
    public:
-    Deposits(const BasicTorus& torus, Add add) : torus_(torus), add_(std::move(add)) {}
-    ~Deposits() { flush(0); }
-    Deposits(const Deposits&) = delete;
-    Deposits& operator=(const Deposits&) = delete;
+    LoadDifferences(const BasicTorus& torus, Add add) : torus_(torus), add_(std::move(add)) {}
+    ~LoadDifferences() { flush(0); }
+    LoadDifferences(const LoadDifferences&) = delete;
+    LoadDifferences& operator=(const LoadDifferences&) = delete;
 
     void from(const Point& a) {
         flush(0);

@@ -17,7 +17,7 @@ def suggest(given: str, known: Iterable[str]) -> str:
     return f" (did you mean '{names[0]}'?)" if names else ""
 
 
-def unknown_name(kind: str, given: str, known: Iterable[str]) -> str:
+def describe_unknown_name(kind: str, given: str, known: Iterable[str]) -> str:
     """Describe an unknown name, with the most similar name and all known names."""
     names = list(known)
     return f"no {kind} '{given}'{suggest(given, names)}; there are: {', '.join(names)}"
@@ -28,5 +28,5 @@ def find_by_name(kind: str, name: str, entries: Mapping[str, Entry]) -> Entry:
     from topoloom._core import Error
 
     if name not in entries:
-        raise Error(unknown_name(kind, name, entries))
+        raise Error(describe_unknown_name(kind, name, entries))
     return entries[name]

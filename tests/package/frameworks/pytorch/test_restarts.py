@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from topoloom import Error
-from topoloom.frameworks.pytorch.notes import (
+from topoloom.frameworks.pytorch.process_notes import (
     LastStarts,
     ProcessNotes,
     ProcessStart,

@@ -19,7 +19,7 @@ VERSION = 1
 Loads = NDArray[np.float64]
 
 
-def save_loads(path: str | Path, machine: Machine, loads: Loads) -> None:
+def save_link_loads(path: str | Path, machine: Machine, loads: Loads) -> None:
     """Write the bytes over each link, such as `Judgement.loads`, atomically."""
     document = {
         "format": FORMAT,
@@ -30,7 +30,7 @@ def save_loads(path: str | Path, machine: Machine, loads: Loads) -> None:
     write_text(path, json.dumps(document) + "\n")
 
 
-def load_loads(path: str | Path, machine: Machine) -> Loads:
+def load_link_loads(path: str | Path, machine: Machine) -> Loads:
     """Read the bytes over each link of this machine.
 
     Raises `topoloom.Error` if loads are invalid or belong to another machine.
@@ -38,7 +38,7 @@ def load_loads(path: str | Path, machine: Machine) -> Loads:
     text = read_text(path)
     with prefix_errors(path):
         document = parse_document(text, FORMAT, VERSION)
-        require_machine(get_value(document, "machine", str), machine)
+        check_machine_text(get_value(document, "machine", str), machine)
         loads = get_value(document, "loads", list)
         if len(loads) != machine.link_count:
             raise Error(
@@ -51,7 +51,7 @@ def load_loads(path: str | Path, machine: Machine) -> Loads:
         return np.array(loads, dtype=np.float64)
 
 
-def require_machine(found: str, machine: Machine) -> None:
+def check_machine_text(found: str, machine: Machine) -> None:
     """Raise an error if a file belongs to another machine, whose link ids differ."""
     if found != machine.text:
         raise Error(f"is for {found}, not for {machine.text}")
