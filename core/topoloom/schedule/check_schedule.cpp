@@ -7,7 +7,8 @@ namespace topoloom {
 
 namespace {
 
-/// Calls visit(block) for each that a rank may have at first, or at last, by what the collective promises.
+/// Calls visit(block) for each block that the collective allows a rank to have before the first round or
+/// after the last.
 template <class Visit>
 void each_own_block(const Collective& collective, Rank rank, bool last, const Visit& visit) {
     const std::uint64_t ranks = collective.ranks();
@@ -77,7 +78,7 @@ void ScheduleVerifier::apply_block(std::uint64_t round, Transfer transfer, const
 
 void ScheduleVerifier::verify_round(std::uint64_t round, Transfer transfer,
                                     std::span<const TracedMessage> messages) {
-    std::vector<std::uint64_t> carried;  // shares, as they were before the round
+    std::vector<std::uint64_t> carried;  // shares before the round
     for (const TracedMessage& message : messages) {
         Bytes bytes;
         for (const std::uint64_t block : message.blocks) {

@@ -12,17 +12,18 @@
 
 namespace topoloom {
 
-/// A hypercube with distances of a third less: what a rank has is of neighbors on a ring, some on either side. An all-gather
-/// gives it to the partner of step 1, then 2, and so on. A reduce-scatter gives the partner of the last step first the shares
-/// of those whom the other steps join with it. An all-reduce in pieces, one for each corner, does both; of one piece partners
-/// give each other all they have. Every other one of the first ranks is extra, where their number is not a power of two.
-/// Source: as BineRing; D. De Sensi et al., Swing: Short-cutting Rings for Higher Bandwidth Allreduce, NSDI 2024.
+/// A hypercube with one third shorter distances: the blocks of a rank belong to adjacent positions of a ring.
+/// An all-gather sends the blocks to the partner of step 1, then of step 2, and so on. A reduce-scatter runs
+/// the steps in reverse: a rank sends the contributions that the partner needs. An all-reduce with one piece
+/// per corner combines the two; with a single piece, partners exchange complete vectors. If the number of
+/// ranks is not a power of two, every other one of the first ranks is extra. Source: as BineRing; D. De Sensi
+/// et al., Swing: Short-cutting Rings for Higher Bandwidth Allreduce, NSDI 2024.
 class BineButterfly {
    public:
     explicit BineButterfly(Collective collective)
         : collective_(std::move(collective)), cube_(collective_.ranks(), Fold::odd), ring_(cube_.corners()) {}
 
-    /// For an all-reduce in pieces.
+    /// Number of pieces of an all-reduce in pieces.
     [[nodiscard]] static std::uint64_t pieces(std::size_t ranks) { return std::bit_floor(ranks); }
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
@@ -48,7 +49,7 @@ class BineButterfly {
             for (std::uint64_t block = first; block < first + count; ++block) visit(block);
         });
     }
-    /// The first blocks are the longest, and the first corners stand for extra ranks.
+    /// The first blocks are the longest, and the first corners represent extra ranks.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
         switch (stage(round)) {
@@ -73,7 +74,7 @@ class BineButterfly {
         return ring_.steps() * (gathers() || scatters() || in_one_piece() ? 1 : 2);
     }
     [[nodiscard]] Cube::Stage stage(std::uint64_t round) const { return cube_.stage(round, exchanges()); }
-    /// Whether it is a round of exchanges in which a partner keeps but a half of the blocks.
+    /// Whether each partner keeps half of the blocks in this round.
     [[nodiscard]] bool halves(std::uint64_t round) const {
         return !gathers() && !in_one_piece() && cube_.exchange(round) < ring_.steps();
     }
@@ -108,7 +109,7 @@ class BineButterfly {
         });
         return sum;
     }
-    /// The peer that a rank sends to or, if not `sending`, receives from.
+    /// The peer to which a rank sends or, if not `sending`, from which it receives.
     [[nodiscard]] std::optional<Rank> peer(Rank rank, std::uint64_t round, bool sending) const {
         if (stage(round) != Cube::Stage::exchange) return cube_.peer(rank, stage(round), 0, sending);
         if (cube_.is_extra(rank)) return std::nullopt;

@@ -10,11 +10,12 @@
 
 namespace topoloom {
 
-/// A binomial tree with distances of a third less. Positions count from the root; if their number is not a power of
-/// two, every other one of the first is extra, a leaf below its neighbor. Downward, from the last step of the ring to
-/// the first, who has data sends them to its partner: all, or those of the partner's subtree, which are neighbors on
-/// the ring. Extra ones come last. Upward the rounds run backwards. Source: as BineRing; extra ranks as MPICH folds
-/// them.
+/// A binomial tree with one third shorter distances. Positions count from the root. If their number is not a
+/// power of two, every other one of the first positions is extra: a leaf below its neighbor. A broadcast or
+/// scatter runs the steps of the ring from the last to the first. Ranks with data send them to their partner:
+/// the whole vector, or the blocks of the partner's subtree, which are adjacent on the ring. Extra ranks
+/// receive in the last round. A reduce or gather runs the rounds in reverse. Source: as BineRing; extra ranks
+/// as MPICH folds them.
 class BineTree {
    public:
     explicit BineTree(Collective collective)
@@ -43,8 +44,8 @@ class BineTree {
             for (std::size_t i = first; i < first + count; ++i) visit(std::uint64_t{collective_.at(i).value});
         });
     }
-    /// The first positions have extra ones below them. A step's subtrees lie side by side; one of the first two has as many
-    /// of those as any.
+    /// The first positions have extra ranks below them. The subtrees of a step are adjacent; one of the first
+    /// two subtrees has at least as many extra ranks as any other.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
         const std::uint64_t n = step(round);
@@ -66,12 +67,12 @@ class BineTree {
         return collective_.operation() == Operation::broadcast ||
                collective_.operation() == Operation::reduce;
     }
-    /// The step on the ring; 0 is the exchange with the extra ranks.
+    /// The step of the ring; 0 is the exchange with the extra ranks.
     [[nodiscard]] std::uint64_t step(std::uint64_t round) const {
         const std::uint64_t up = downward() ? rounds() - 1 - round : round;
         return up + (cube_.extra() > 0 ? 0 : 1);
     }
-    /// Calls visit(first, count) for the positions below a child that is reached in a step, with itself.
+    /// Calls visit(first, count) for the positions in the subtree of a child that is reached in a step.
     template <class Visit>
     void each_range_below(Rank child, std::uint64_t step, const Visit& visit) const {
         if (step == 0) return visit(std::size_t{child.value}, std::size_t{1});

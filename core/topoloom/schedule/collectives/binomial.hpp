@@ -11,10 +11,11 @@
 
 namespace topoloom {
 
-/// Positions count from the root. Downward, in the rounds with h = k^(L-1), ..., k, 1, where k is the radix and L = ceil(log_k
-/// ranks), every position that kh divides sends to those h, 2h, ..., (k-1)h further, if there are any: all data, or those of
-/// the h positions from there on. Upward the rounds run backwards. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005;
-/// Karlsson 2012, A 4.6.
+/// Positions count from the root. The radix is k, and L = ceil(log_k ranks). Broadcast and scatter have
+/// rounds with h = k^(L-1), ..., k, 1: every position divisible by kh sends to the existing positions among
+/// those h, 2h, ..., (k-1)h further. A message has all data (broadcast) or the data of the next h positions
+/// (scatter). Reduce and gather run the rounds in reverse. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1),
+/// 2005; Karlsson 2012, A 4.6.
 class Binomial {
    public:
     explicit Binomial(Collective collective, std::uint32_t radix = 2)
@@ -62,7 +63,8 @@ class Binomial {
             }
         }
     }
-    /// Position 0 has the largest subtrees; upward it only receives, and the first child of h sends as much as any.
+    /// Position 0 has the largest subtrees. In a reduce or gather, position 0 only receives; its first child
+    /// h sends at least as many bytes as any other rank.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
         visit(collective_.at(downward() ? 0 : distance(round)));
@@ -81,13 +83,13 @@ class Binomial {
         return downward() ? rounds() - 1 - round : round;
     }
     [[nodiscard]] std::size_t distance(std::uint64_t round) const { return digits_.weight(digit(round)); }
-    /// Calls visit(child) for each child that a position has in a round.
+    /// Calls visit(child) for each child of a position in a round.
     template <class Visit>
     void each_child(std::size_t position, std::uint64_t round, const Visit& visit) const {
         digits_.each_multiple(digit(round), collective_.ranks() - position,
                               [&](std::size_t by) { visit(position + by); });
     }
-    /// Positions below a child, with itself.
+    /// Positions in the subtree of a child.
     [[nodiscard]] std::size_t below(std::size_t child, std::uint64_t round) const {
         return std::min(distance(round), collective_.ranks() - child);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-gather and all-to-all after Bruck: ceil(log2 ranks) rounds for any number of ranks, or of a higher radix.
+// All-gather and all-to-all by Bruck's algorithm: ceil(log_k ranks) rounds of radix k for any number of
+// ranks.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +11,11 @@
 
 namespace topoloom {
 
-/// With s = 1, k, k^2, ... < ranks, where k is the radix, and all j s < ranks, 0 < j < k, in one round. All-gather: rank r
-/// sends the first s of its blocks r, r + 1, ..., or as many as are left, to r - j s. All-to-all: a block from o to t is to
-/// go t - o ranks around; rank r sends those where j is the digit of s in that number to r + j s. Source: J. Bruck et al.,
-/// Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems, IEEE TPDS 8(11), 1997.
+/// The radix is k. Round i has s = k^i < ranks and messages over distances j s < ranks, 0 < j < k.
+/// All-gather: rank r sends up to s of its blocks r, r + 1, ... to rank r - j s. All-to-all: a block from o
+/// to t has to travel a distance of t - o ranks (modulo ranks); rank r sends the blocks whose distance has
+/// digit j at weight s to rank r + j s. Source: J. Bruck et al., Efficient Algorithms for All-to-All
+/// Communications in Multiport Message-Passing Systems, IEEE TPDS 8(11), 1997.
 class Bruck {
    public:
     explicit Bruck(Collective collective, std::uint32_t radix = 2)
@@ -62,7 +64,7 @@ class Bruck {
         visit(Rank{0});
     }
 
-    /// Those of an all-to-all lie apart.
+    /// The blocks of an all-to-all message are not contiguous.
     [[nodiscard]] Copies copies(Rank, std::uint64_t round) const {
         Copies sum;
         if (gathers()) return sum;
@@ -73,12 +75,12 @@ class Bruck {
 
    private:
     [[nodiscard]] bool gathers() const { return collective_.operation() == Operation::all_gather; }
-    /// Calls visit(way) for the messages of a rank: how far they go.
+    /// Calls visit(distance) for each message of a rank.
     template <class Visit>
     void each_way(std::uint64_t round, const Visit& visit) const {
         digits_.each_multiple(round, collective_.ranks(), visit);
     }
-    /// Blocks of a message.
+    /// Number of blocks in a message.
     [[nodiscard]] std::size_t count(std::size_t way, std::uint64_t round) const {
         const std::size_t s = digits_.weight(round), period = digits_.radix() * s;
         const std::size_t ranks = collective_.ranks();

@@ -9,8 +9,9 @@
 
 namespace topoloom {
 
-/// Positions count from the root. In every round each position forwards the data of the previous round: away from the
-/// root for broadcast and scatter, where the farthest goes first, and towards it for reduce and gather.
+/// Positions count from the root. In every round each position forwards the data of the previous round: away
+/// from the root in a broadcast or scatter, towards the root in a reduce or gather. A scatter sends the data
+/// of the farthest position first.
 class Chain {
    public:
     explicit Chain(Collective collective) : collective_(std::move(collective)) {}
@@ -25,7 +26,8 @@ class Chain {
                : collective_.operation() == Operation::broadcast ? Transfer::copy
                                                                  : Transfer::combine;
     }
-    /// In every round the first item comes a link further; once it has come to the end, the others follow it closely.
+    /// In every round the first item advances by one link. After it has reached the end of the chain, the
+    /// others follow without a latency in between.
     [[nodiscard]] bool is_pipelined(std::uint64_t round) const { return round >= collective_.ranks() - 1; }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
@@ -54,7 +56,8 @@ class Chain {
     template <class Visit>
     void senders(std::uint64_t round, const Visit& visit) const {
         const std::uint64_t last = collective_.ranks() - 1;
-        // Links count from the first that the first item passes: as many carry one as have had it and not the last.
+        // Links count from the first link that the first item crosses. The busy links are those that the
+        // first item has crossed and the last item has not.
         const std::uint64_t most = dealt() ? last : std::min(last, round + 1);
         const std::uint64_t done = dealt() ? 0 : round + 1 - std::min(round + 1, collective_.pieces());
         for (std::uint64_t link = done; link < most; ++link)
@@ -64,7 +67,7 @@ class Chain {
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
         const std::uint64_t last = collective_.ranks() - 1;
-        // Those that the first item has passed.
+        // Items that the first item has passed.
         const std::uint64_t links = dealt() ? 0 : std::min(round, last - 1);
         visit(collective_.at(outward() ? links : dealt() ? 1 : last - links));
     }
@@ -77,7 +80,7 @@ class Chain {
     [[nodiscard]] bool dealt() const {
         return collective_.operation() == Operation::scatter || collective_.operation() == Operation::gather;
     }
-    /// Link p joins positions p - 1 and p. The round in which its first item passes.
+    /// Link p joins positions p - 1 and p. Returns the round in which its first item crosses it.
     [[nodiscard]] std::uint64_t start(std::uint64_t link) const {
         if (outward()) return link - 1;
         return dealt() ? 0 : collective_.ranks() - 1 - link;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contents of combined messages: the data of some origins for some targets.
+// Contents of combined messages: data from several origins to several targets.
 #pragma once
 
 #include "topoloom/schedule/schedule.hpp"
 
 namespace topoloom {
 
-/// Calls visit(block) for each block that one of the targets wants of another rank, one of the origins: each_origin(visit)
-/// names them. O(origins * targets).
+/// Calls visit(block) for each block that one of the targets requires from another rank among the origins.
+/// each_origin(visit) lists the origins. O(origins * targets).
 template <class Origins, class Visit>
 void combined_blocks(const Collective& collective, const Origins& each_origin, const EveryNth& targets,
                      const Visit& visit) {
@@ -23,8 +23,8 @@ void combined_blocks(const Collective& collective, const Origins& each_origin, c
     });
 }
 
-/// How many these blocks are, and their bytes. O(1) where everyone wants everything, from how many origins and targets
-/// there are.
+/// The number of these blocks and their bytes. O(1) without a demand, from the numbers of origins and
+/// targets.
 template <class Origins>
 Copies combined_data(const Collective& collective, std::uint64_t origin_count, std::uint64_t target_count,
                      const Origins& each_origin, const EveryNth& targets) {
@@ -44,8 +44,8 @@ Copies combined_data(const Collective& collective, std::uint64_t origin_count, s
     return sum;
 }
 
-/// Calls visit(rank) for ranks of which one has most to send: what is wanted may be anywhere. Of many ranks that is a
-/// sample, as counting what they carry for others takes long.
+/// Calls visit(rank) for ranks that probably include the busiest sender. With a demand, any rank can be the
+/// busiest; among more than 1,024 ranks only a sample is visited because counting forwarded data is slow.
 template <class Visit>
 void each_candidate(std::size_t ranks, const Visit& visit) {
     constexpr std::size_t max_in_full = 1024, sample = 16;

@@ -10,11 +10,12 @@
 
 namespace topoloom {
 
-/// In the round of dimension j every rank exchanges with rank ^ 2^j all that it has for the other side. Ranks from the
-/// largest power of two C on hand their data to rank - C before, and get theirs from it after all. The last `direct`
-/// dimensions are one round, in which 2^direct - 1 ranks are sent to. A rank sends one message in all other rounds, and so
-/// can't copy into it what it combines while another is under way: gamma per byte is added. From memory of
-/// the NIC, with P' = P / 2^direct, an all-gather takes                                                          [3.16]
+/// In the round of dimension j every rank exchanges with rank ^ 2^j all data for the other half. C is the
+/// largest power of two that does not exceed the number of ranks. Rank r >= C sends its data to rank r - C
+/// before the first exchange, and receives its result from that rank after the last. The last `direct`
+/// dimensions form one round, in which a rank sends to 2^direct - 1 ranks. In all other rounds a rank sends
+/// one message; copying blocks into it cannot overlap with another message, so gamma per byte is added. From
+/// NIC memory, with P' = P / 2^direct, an all-gather takes [3.16]
 ///   (log P - direct) alpha + (P' - 1) m (beta + gamma) + (2^direct - 1)(alpha + P' m beta_em) + P' m delta
 /// Source: S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005, sec. 3.1 to 3.3.
 class CombiningHypercube {
@@ -45,7 +46,7 @@ class CombiningHypercube {
             collective_, [&](const auto& carry) { each_origin(from, round, carry); }, targets(to, round),
             visit);
     }
-    /// Those with the most ranks outside on their side, or on the other.
+    /// The corners with the most extra ranks in their own half or in the other half.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
         if (collective_.demand() != nullptr || (collective_.is_personalized() && is_direct(round))) {
@@ -57,13 +58,13 @@ class CombiningHypercube {
             if (is_exchange(round)) visit(Rank{std::size_t{1} << dimension(round)});
         }
     }
-    /// The copies that a rank makes to form its one message of a round.
+    /// The copies that a rank makes to form its single message of a round.
     [[nodiscard]] Copies copies(Rank rank, std::uint64_t round) const {
         Copies found;
         if (!is_direct(round)) each_peer(rank, round, true, [&](Rank to) { found = data(rank, to, round); });
         return found;
     }
-    /// In the direct round, a rank sends its gathered data to several others at once.
+    /// In the direct round, a rank sends its gathered data to several ranks at once.
     [[nodiscard]] std::optional<Bytes> staged_bytes(Rank rank, std::uint64_t round) const {
         if (collective_.operation() != Operation::all_gather || !is_direct(round)) return std::nullopt;
         Bytes gathered;
@@ -75,7 +76,7 @@ class CombiningHypercube {
     [[nodiscard]] std::size_t inside() const { return std::size_t{1} << dimensions_; }
     [[nodiscard]] std::size_t outside() const { return collective_.ranks() - inside(); }
     [[nodiscard]] std::uint32_t exchanges() const { return dimensions_ - direct_; }
-    /// Dimensions that have been exchanged before a round.
+    /// Number of dimensions exchanged before a round.
     [[nodiscard]] std::uint64_t dimension(std::uint64_t round) const {
         return round - (outside() > 0 ? 1 : 0);
     }
@@ -92,7 +93,7 @@ class CombiningHypercube {
     void each_peer(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
         const std::size_t at = rank.value;
         if (is_first(round) || is_last(round)) {
-            const bool out = is_last(round) == sending;  // over to the ranks outside
+            const bool out = is_last(round) == sending;  // to the ranks beyond the hypercube
             if (out && at < outside()) visit(Rank{at + inside()});
             if (!out && at >= inside()) visit(Rank{at - inside()});
         } else if (at < inside()) {
@@ -102,7 +103,8 @@ class CombiningHypercube {
         }
     }
 
-    /// Inside, a rank has after `dimension(round)` exchanges what it and those before that differ in these dimensions had ...
+    /// Within the hypercube, let d = dimension(round). A rank has the data of origins that differ from it
+    /// only in the dimensions exchanged so far ...
     [[nodiscard]] std::size_t first_origin(Rank from, std::uint64_t round) const {
         return from.value >> dimension(round) << dimension(round);
     }
@@ -116,7 +118,8 @@ class CombiningHypercube {
             if (at < outside()) visit(Rank{at + inside()});
         }
     }
-    /// ... for those that agree with it in these, and sends on what is for those that agree with the receiver in one more.
+    /// ... for targets that agree with it in these dimensions. It sends the data for targets that also agree
+    /// with the receiver in the next dimension.
     [[nodiscard]] std::uint64_t agreeing(std::uint64_t round) const {
         return is_direct(round) ? dimensions_ : dimension(round) + 1;
     }

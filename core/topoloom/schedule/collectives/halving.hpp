@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduce-scatter by recursive halving, and Rabenseifner's all-reduce, which gathers again what that has scattered.
+// Reduce-scatter by recursive halving, and Rabenseifner's all-reduce, which appends an all-gather by
+// recursive doubling.
 #pragma once
 
 #include <utility>
@@ -10,11 +11,11 @@
 
 namespace topoloom {
 
-/// Every corner of the cube ends with the sum of its own piece, and of that of the extra rank for which it stands. In the
-/// exchanges partners give each other their shares of the half of the pieces that is the other's; in an all-reduce they then
-/// give each other what they have summed, the last exchange first. An all-reduce needs one piece for each corner; a
-/// reduce-scatter takes the order far, as else the pieces end elsewhere. Source: R. Rabenseifner, Optimization of collective
-/// reduction operations, ICCS 2004.
+/// Every corner of the cube ends with the sum of its own piece and of the piece of its extra rank. In each
+/// exchange a partner sends its contributions to the other's half of the pieces. An all-reduce then gathers
+/// the sums with the same exchanges in reverse. An all-reduce needs one piece per corner; a reduce-scatter
+/// needs the order `far`, because otherwise pieces end on other ranks. Source: R. Rabenseifner, Optimization
+/// of collective reduction operations, ICCS 2004.
 class Halving {
    public:
     explicit Halving(Collective collective, Fold fold = Fold::last, HalvingOrder order = HalvingOrder::far)
@@ -22,7 +23,7 @@ class Halving {
           cube_(collective_.ranks(), fold),
           halves_(cube_.corners(), order) {}
 
-    /// Pieces for an all-reduce.
+    /// Number of pieces of an all-reduce.
     [[nodiscard]] static std::uint64_t pieces(std::size_t ranks) { return std::bit_floor(ranks); }
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
@@ -49,7 +50,7 @@ class Halving {
         if (stage(round) == Cube::Stage::hand_back && scatters()) return visit(std::uint64_t{to.value});
         range(0, collective_.block_count());
     }
-    /// The longest pieces are the first or the last, and the first ones stand for extra ranks.
+    /// The longest pieces are the first or the last, and the first corners represent extra ranks.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
         switch (stage(round)) {
@@ -72,7 +73,7 @@ class Halving {
         return stage(round) == Cube::Stage::hand_in ||
                (stage(round) == Cube::Stage::exchange && cube_.exchange(round) < cube_.dimensions());
     }
-    /// The exchange of the halving, or the one that goes back over it.
+    /// The exchange of the halving, or the matching exchange of the all-gather.
     [[nodiscard]] std::uint64_t exchange(std::uint64_t round) const {
         const std::uint64_t number = cube_.exchange(round);
         return number < cube_.dimensions() ? number : 2 * cube_.dimensions() - 1 - number;

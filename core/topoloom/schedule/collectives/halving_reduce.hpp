@@ -11,10 +11,10 @@
 
 namespace topoloom {
 
-/// The corners halve the vector as for an all-reduce, in one piece for each. A root that is extra then takes the place of
-/// corner 0, which sends it its piece. At last the exchanges run backwards, and of each two partners the one farther from
-/// the root's corner gives all it has. Source: R. Rabenseifner, Optimization of collective reduction operations, ICCS 2004;
-/// the root that takes a place is MPICH's.
+/// The corners halve the vector as in an all-reduce, with one piece per corner. If the root is an extra rank,
+/// it replaces corner 0, which sends its piece to the root. Finally the exchanges run in reverse: of each two
+/// partners, the one farther from the root's corner sends all its pieces. Source: R. Rabenseifner,
+/// Optimization of collective reduction operations, ICCS 2004; replacing corner 0 as in MPICH.
 class HalvingReduce {
    public:
     explicit HalvingReduce(Collective collective, Fold fold = Fold::last,
@@ -89,7 +89,7 @@ class HalvingReduce {
     [[nodiscard]] std::uint64_t exchange(std::uint64_t round) const {
         return stage(round) == Stage::halve ? round - first_halving() : rounds() - 1 - round;
     }
-    /// The rank that holds a corner's pieces in the gather.
+    /// The rank that represents a corner in the gather.
     [[nodiscard]] Rank holder(std::size_t corner) const {
         return root_moves_ && corner == 0 ? collective_.root() : cube_.rank(corner);
     }
@@ -98,7 +98,7 @@ class HalvingReduce {
         if (cube_.is_extra(rank) || (root_moves_ && rank == cube_.rank(0))) return std::nullopt;
         return cube_.corner(rank);
     }
-    /// The peer that a rank sends to or, if not `sending`, receives from.
+    /// The peer to which a rank sends or, if not `sending`, from which it receives.
     [[nodiscard]] std::optional<Rank> meet(Rank rank, std::uint64_t round, bool sending) const {
         switch (stage(round)) {
             case Stage::hand_in:
@@ -121,7 +121,7 @@ class HalvingReduce {
         if (gave_before || ((differs & distance) != 0) != sending) return std::nullopt;
         return holder(*corner ^ distance);
     }
-    /// Calls visit(first, count) with the pieces that a rank sends.
+    /// Calls visit(first, count) for the pieces that a rank sends.
     template <class Visit>
     void message(Rank from, std::uint64_t round, const Visit& visit) const {
         switch (stage(round)) {

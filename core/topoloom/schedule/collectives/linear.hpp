@@ -9,9 +9,10 @@
 
 namespace topoloom {
 
-/// Broadcast, reduce, scatter and gather: the root exchanges one message with each rank, nearest position first,
-/// without waiting in between. Only the root must know how much the others send or receive, and it can add
-/// contributions in any order. So this is the only schedule for blocks whose sizes only two ranks know.
+/// Broadcast, reduce, scatter and gather: the root exchanges one message with each rank, nearest position
+/// first, without waiting in between. Only the root needs the sizes of all messages, and it can add
+/// contributions in any order. This is therefore the only schedule for blocks whose sizes only sender and
+/// receiver know.
 class Linear {
    public:
     explicit Linear(Collective collective) : collective_(std::move(collective)) {}
@@ -44,9 +45,9 @@ class Linear {
    private:
     [[nodiscard]] bool scatters() const { return collective_.operation() == Operation::scatter; }
     [[nodiscard]] bool gathers() const { return collective_.operation() == Operation::gather; }
-    /// Whether data go to the root.
+    /// Whether data are sent to the root.
     [[nodiscard]] bool inward() const { return gathers() || collective_.reduces(); }
-    /// Those whose messages are of the root's side, or the root.
+    /// Calls visit(rank) for the ranks that send, or for the root.
     template <class Visit>
     void each_peer(Rank rank, bool root_side, const Visit& visit) const {
         if (rank != collective_.root()) {

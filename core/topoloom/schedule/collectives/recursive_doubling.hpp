@@ -9,8 +9,8 @@
 
 namespace topoloom {
 
-/// In exchange j corners c and c xor 2^j give each other all they have; of a radix k those that differ in digit j alone,
-/// each to up to k - 1 others. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1),
+/// In exchange j corners c and c xor 2^j exchange all their data. With radix k, the corners that differ only
+/// in digit j exchange, each with up to k - 1 others. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1),
 /// 2005; Kumar 2005, eq. 3.11 and 3.13, the hypercube.
 class RecursiveDoubling {
    public:
@@ -59,7 +59,7 @@ class RecursiveDoubling {
                 return range(to.value + std::size_t{1}, collective_.ranks() - to.value - 1);
         }
     }
-    /// The first corners stand for extra ranks, and the first blocks are the longest.
+    /// The first corners represent extra ranks, and the first blocks are the longest.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
         switch (stage(round)) {
@@ -80,7 +80,7 @@ class RecursiveDoubling {
     [[nodiscard]] std::size_t distance(std::uint64_t round) const {
         return cube_.distance(cube_.exchange(round));
     }
-    /// The first of the corners whose blocks a rank already holds.
+    /// The first corner whose blocks a rank already has.
     [[nodiscard]] std::size_t first(Rank from, std::uint64_t round) const {
         return cube_.corner(from) - cube_.corner(from) % distance(round);
     }
@@ -110,7 +110,7 @@ class RecursiveDoubling {
                 return handed_back(to);
         }
     }
-    /// Visits the peers that a rank sends to or, if not `sending`, receives from.
+    /// Calls visit(peer) for the peers to which a rank sends or, if not `sending`, from which it receives.
     template <class Visit>
     void each_peer(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
         if (stage(round) == Cube::Stage::exchange) {

@@ -43,10 +43,10 @@ Collective promise(const Call& call, std::uint64_t pieces = 1, Cut cut = Cut::ev
                        : Collective(call.operation, call.ranks, call.bytes, call.root, pieces, cut);
 }
 
-/// For schedules whose ranks may have blocks of different sizes.
+/// For schedules that support blocks of different sizes.
 Collective promise_blocks(const Call& call) { return promise(call, call.in_all ? call.ranks : 1); }
 
-/// For those whose ranks may not.
+/// For schedules that require blocks of equal size.
 Call with_equal_blocks(Call call, std::string_view name) {
     if (!call.in_all) return call;
     const auto ranks = static_cast<std::int64_t>(std::max<std::size_t>(call.ranks, 1));
@@ -58,14 +58,14 @@ Call with_equal_blocks(Call call, std::string_view name) {
     return call;
 }
 
-/// A schedule that has nothing to choose.
+/// A schedule without options.
 template <class S, auto... arguments>
 AnySchedule plain(const Call& call, std::string_view name, const OptionValues& values) {
     (void)read_options<NoOptions>(name, values);
     return S(promise(with_equal_blocks(call, name)), arguments...);
 }
 
-/// The same, with blocks of different sizes.
+/// A schedule without options that supports blocks of different sizes.
 template <class S>
 AnySchedule uneven(const Call& call, std::string_view name, const OptionValues& values) {
     (void)read_options<NoOptions>(name, values);
@@ -80,7 +80,7 @@ struct SeatOptions {
     }
 };
 
-/// Straight from seat to seat.
+/// Direct messages between seats.
 template <DirectOrder order>
 AnySchedule seated(const Call& call, std::string_view name, const OptionValues& values) {
     const std::string text = read_options<SeatOptions>(name, values).seats;
@@ -100,7 +100,7 @@ struct RadixOptions {
     void visit(auto& field) { field("radix", radix, {2, 1U << 30}, radix_help); }
 };
 
-/// A schedule of any radix.
+/// A schedule with a radix option.
 template <class S>
 AnySchedule of_radix(const Call& call, std::string_view name, const OptionValues& values) {
     return S(promise_blocks(call), read_options<RadixOptions>(name, values).radix);
@@ -121,7 +121,7 @@ struct SegmentOptions {
     }
 };
 
-/// Cut in segments of this number of bytes.
+/// Cuts the data into segments of this number of bytes.
 Collective promise_segments(const Call& call, std::uint32_t segment) {
     const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(call.bytes.value, 1));
     const std::uint64_t per_segment = std::max<std::uint64_t>(segment / call.unit_bytes, 1);

@@ -8,10 +8,11 @@
 
 namespace topoloom {
 
-/// Every rank sends one block to the next rank in every round. Summing: in round t rank r sends its share of block
-/// r - 1 - t, so that it has all of block r after ranks - 1 rounds; then, or at once where nothing is summed, in round t
-/// block r - t. An all-reduce needs one piece for each rank. Source: P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce
-/// algorithms for clusters of workstations, JPDC 69(2), 2009.
+/// Every rank sends one block to the next rank in every round. Reduce-scatter: in round t rank r sends its
+/// contribution to block r - 1 - t, so that after ranks - 1 rounds rank r has the sum of block r. All-gather:
+/// in round t, counted from its first round, rank r sends block r - t. An all-reduce runs the two in sequence
+/// and needs one piece per rank. Source: P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for
+/// clusters of workstations, JPDC 69(2), 2009.
 class Ring {
    public:
     explicit Ring(Collective collective) : collective_(std::move(collective)) {}
@@ -36,7 +37,8 @@ class Ring {
     void blocks(Rank from, Rank, std::uint64_t round, const Visit& visit) const {
         visit(std::uint64_t{block(from, round)});
     }
-    /// A sum leaves out the rank's own block, which comes last to it; a gather that of the next rank.
+    /// In a reduce-scatter a rank never sends its own block; in an all-gather it never sends the next rank's
+    /// block.
     template <class Visit>
     void totals(Rank rank, const Visit& visit) const {
         if (collective_.ranks() == 1) return;

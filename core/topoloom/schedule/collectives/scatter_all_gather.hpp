@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcast and reduce of long messages in one piece per rank.
+// Broadcast and reduce of long messages with one piece per rank.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ enum class Spread : std::uint8_t { ring, doubling };
 /// IJHPCA 19(1), 2005.
 class ScatterAllGather {
    public:
-    /// In one piece per rank.
+    /// One piece per rank.
     explicit ScatterAllGather(Collective collective, Spread spread = Spread::ring)
         : collective_(std::move(collective)), spread_(spread) {}
     [[nodiscard]] static bool applies(std::size_t ranks, Spread spread) {
@@ -42,7 +42,7 @@ class ScatterAllGather {
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
         broadcasts() ? up(rank, round, visit) : down(rank, round, visit);
     }
-    /// From a rank to the next goes every piece but the next one's own.
+    /// A rank sends the next rank all pieces except the next rank's own.
     template <class Visit>
     void totals(Rank rank, const Visit& visit) const {
         const std::size_t ranks = collective_.ranks(), position = collective_.position(rank);
@@ -106,7 +106,7 @@ class ScatterAllGather {
         if (on_tree(round)) return std::size_t{1} << (tree_rounds() - 1 - step(round));
         return round_a_ring() ? 1 : std::size_t{1} << (step(round) - tree_rounds());
     }
-    /// Pieces that the broadcast sends from one rank to the other.
+    /// Pieces that the broadcast sends between the two ranks.
     [[nodiscard]] Range carried(Rank from, Rank to, std::uint64_t round) const {
         const std::size_t upper = collective_.position(from), lower = collective_.position(to);
         if (on_tree(round)) return {lower, std::min(distance(round), collective_.ranks() - lower)};
@@ -117,11 +117,11 @@ class ScatterAllGather {
     template <class Visit>
     void send(Rank from, Rank to, Rank peer, std::uint64_t round, const Visit& visit) const {
         const Range pieces = carried(from, to, round);
-        // A tree passes nothing on to those who have what is empty.
+        // A tree forwards nothing to subtrees whose pieces are all empty.
         if (on_tree(round) && collective_.is_empty(pieces.first)) return;
         visit(peer, collective_.bytes_of(pieces.first, pieces.count));
     }
-    /// Visits the ranks that the broadcast sends to.
+    /// Visits the ranks to which the broadcast sends.
     template <class Visit>
     void down(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t position = collective_.position(rank), h = distance(round);
@@ -133,7 +133,7 @@ class ScatterAllGather {
         }
         send(rank, to, to, round, visit);
     }
-    /// Visits the ranks that the broadcast receives from.
+    /// Visits the ranks from which the broadcast receives.
     template <class Visit>
     void up(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t position = collective_.position(rank), h = distance(round);

@@ -10,11 +10,11 @@ namespace topoloom {
 
 namespace {
 
-/// Ranks as the equations see them.
+/// Numbers of ranks as in the equations.
 struct Shape {
     double ranks;
-    double side;    // of the smallest square or cube that takes them
-    bool holes;     // it has more cells
+    double side;    // side of the smallest square or cube that has room for the ranks
+    bool holes;     // whether the square or cube has empty cells
     double rounds;  // floor(log2 ranks)
 };
 

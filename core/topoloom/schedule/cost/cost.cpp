@@ -37,7 +37,8 @@ Share share_of(const AnySchedule& schedule, const NetworkModel& model, Rank rank
     schedule.sends(rank, round, [&](Rank, Bytes bytes) {
         latency = std::max(latency, model.latency(bytes));
         const double arrived = sent.add(model.send_cpu(bytes), turn(bytes));
-        share.time = std::max(share.time, arrived + work(bytes));  // of its receiver, who may not be visited
+        share.time =
+            std::max(share.time, arrived + work(bytes));  // work of the receiver, which may not be visited
         share.cpu += model.send_cpu(bytes);
         share.bytes += bytes;
         ++share.messages;
@@ -61,7 +62,7 @@ Share share_of(const AnySchedule& schedule, const NetworkModel& model, Rank rank
     return share;
 }
 
-/// The largest of each over the ranks that the schedule names.
+/// The maximum of each field over the ranks that busiest_senders() visits.
 Share busiest_share(const AnySchedule& schedule, const NetworkModel& model, std::uint64_t round) {
     Share most;
     schedule.busiest_senders(round, [&](Rank rank) {
@@ -78,7 +79,7 @@ Share busiest_share(const AnySchedule& schedule, const NetworkModel& model, std:
     return most;
 }
 
-/// Network cards per node: 1 unless the machine says more.
+/// NICs per node: 1 unless the machine specifies more.
 std::uint32_t cards_of(const Machine& machine) {
     std::uint32_t cards = 1;
     const auto count = [&]<class T>(const T& network) {
@@ -94,7 +95,8 @@ std::uint32_t cards_of(const Machine& machine) {
     return cards;
 }
 
-/// A dissemination among the nodes, in the order in which ranks name them: ranks of a node wait for each other in no time.
+/// A dissemination barrier among the nodes, in order of their first rank. Waiting for ranks of the same node
+/// costs nothing.
 BarrierCost barrier_of(RouteLinks& routes, const NetworkModel& model, std::span<const Node> node_of_rank,
                        std::size_t node_count) {
     std::vector<Node> nodes;
@@ -118,7 +120,7 @@ BarrierCost barrier_of(RouteLinks& routes, const NetworkModel& model, std::span<
     return barrier;
 }
 
-/// Whether a round of the schedule ends with a barrier.
+/// Whether any round of the schedule ends with a barrier.
 bool ever_waits(const AnySchedule& schedule) {
     for (std::uint64_t round = 0; round < schedule.rounds(); ++round)
         if (has_barrier(schedule, round)) return true;
@@ -135,10 +137,10 @@ void check_message_count(const ScheduleCost& alone, std::size_t ranks) {
     }
 }
 
-/// The nodes of ranks, and what else is the same for all rounds.
+/// The nodes of the ranks, and other data that all rounds share.
 struct RankNodes {
     NetworkModel model;
-    std::vector<Node> node;  // of each rank, call after call
+    std::vector<Node> node;  // node of each rank, call after call
     std::size_t ranks = 0;   // of a call
     bool shares = false;     // whether processes of a node slow each other
 
@@ -162,7 +164,7 @@ RankNodes rank_nodes(const AnySchedule& schedule, const NetworkModel& model, con
     return found;
 }
 
-/// Cost of the barriers in the schedule.
+/// Returns the cost of the barriers in the schedule.
 BarrierCost barrier_of(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
                        RouteLinks& routes) {
     if (!ever_waits(schedule)) return {};
@@ -179,7 +181,7 @@ RoundCost with_timer(const AnySchedule& schedule, const RankNodes& at, const Mac
     return use(timer);
 }
 
-/// Calls use(go_to), and go_to(round) takes a run on to a round and returns what it costs until then.
+/// Calls use(run_until). run_until(round) advances a run to a round and returns its cost so far.
 template <class Use>
 RoundCost with_run(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
                    std::size_t ranks, Meter& meter, const Use& use) {
@@ -204,17 +206,17 @@ ScheduleCost with_routes(ScheduleCost alone, const RoundCost& routed) {
     return alone;
 }
 
-/// A round that stands for a number of them.
+/// A round that represents several similar rounds.
 struct SampledRound {
     std::uint64_t round;
     double count;
-    std::uint64_t messages;  // of a rank that sends the most
+    std::uint64_t messages;  // messages of the busiest sender
 };
 
 bool differ(double value, double from) { return std::abs(value - from) > 0.01 * from; }
 
-/// Of each run of rounds in which the busiest ranks send as many messages and bytes and take as long, 4 to 32, so that about
-/// `most_messages` are sent in them.
+/// Groups consecutive rounds whose busiest ranks send equally many messages and bytes and need the same time.
+/// Samples 4 to 32 rounds per group, with about `most_messages` messages in total.
 std::vector<SampledRound> sample_rounds(const AnySchedule& schedule, const NetworkModel& model,
                                         std::uint64_t most_messages) {
     std::vector<SampledRound> sample;
@@ -354,7 +356,7 @@ ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model
         most_of_rank = std::max(most_of_rank, one.messages);
         all_of_rank += one.messages;
     }
-    // Messages that are not routed take a tenth of the time, or less.
+    // Simulating messages that are not routed takes at most a tenth of the time.
     const std::uint64_t senders = 1 + most_of_rank * ranks / (most_messages << 8);
     const Sampling sampling{senders, 1 + all_of_rank * ranks / senders / most_messages};
     return with_routes(alone, with_timer(schedule, at, machine, sampling, [&](RoundTimer& timer) {

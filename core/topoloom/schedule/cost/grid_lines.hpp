@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives along all lines of an axis of a process grid at once, axis after axis.
+// Collectives along all lines of a process-grid axis concurrently, axis after axis.
 #pragma once
 
 #include <utility>
@@ -10,14 +10,15 @@
 
 namespace topoloom {
 
-/// Ranks are the cells of a grid, row-major with the last axis the fastest. Every line along an axis is a collective of its
-/// own, with the same schedule; an axis begins when the one before has ended. Otherwise as a Schedule; with
-/// binomial_time() and pipelined_time() of grid_times.hpp, where nodes have one rank each.
-/// Source: C. Karlsson, Optimizing Multi-dimensional MPI Communications on Multi-core Architectures, 2012, ch. 5.
+/// Ranks are the cells of a grid, row-major with the last axis the fastest. Every line along an axis runs a
+/// separate collective with the same schedule; an axis begins when the previous axis has ended. Satisfies
+/// Schedule otherwise; binomial_time() and pipelined_time() of grid_times.hpp predict its time with one rank
+/// per node. Source: C. Karlsson, Optimizing Multi-dimensional MPI Communications on Multi-core
+/// Architectures, 2012, ch. 5.
 template <Schedule Line>
 class GridLines {
    public:
-    /// The schedule of a line along every axis.
+    /// Takes the schedule of a line for every axis.
     explicit GridLines(std::vector<Line> lines) : lines_(std::move(lines)) {
         for (const Line& line : lines_) {
             extents_.push_back(static_cast<std::uint32_t>(line.collective().ranks()));
@@ -51,7 +52,7 @@ class GridLines {
         lines_[axis].receives(at, round - first_round_[axis],
                               [&](Rank from, Bytes bytes) { visit(moved(rank, at, from, axis), bytes); });
     }
-    /// Blocks of the line's collective.
+    /// Calls visit(block) for blocks of the line's collective.
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
         const std::size_t axis = axis_of(round);
@@ -67,7 +68,7 @@ class GridLines {
     [[nodiscard]] Rank position(Rank rank, std::size_t axis) const {
         return Rank{rank.value / strides_[axis] % extents_[axis]};
     }
-    /// The rank on the line of another, at a position.
+    /// The rank at a position of the same line.
     [[nodiscard]] Rank moved(Rank rank, Rank from, Rank to, std::size_t axis) const {
         return Rank{rank.value - from.value * strides_[axis] + to.value * strides_[axis]};
     }
@@ -85,7 +86,7 @@ class GridLines {
     std::uint64_t rounds_ = 0;
 };
 
-/// One line of a grid as a schedule of its own, made of the messages of the grid.
+/// One line of a grid as a schedule, built from the messages of the grid.
 template <Schedule Line>
 class LineOfGrid {
    public:
@@ -118,7 +119,7 @@ class LineOfGrid {
         return grid_->first_round(axis_) + round;
     }
     [[nodiscard]] Rank rank(Rank at) const { return grid_->moved(begin_, Rank{0}, at, axis_); }
-    /// No rank of the line where the message leaves it.
+    /// Returns no_index as rank if the message leaves the line.
     [[nodiscard]] Rank on_line(Rank rank) const {
         const Rank at = grid_->position(rank, axis_);
         return this->rank(at) == rank ? at : Rank{collective().ranks()};
@@ -129,7 +130,7 @@ class LineOfGrid {
     Rank begin_;
 };
 
-/// check_schedule() of every line.
+/// Runs check_schedule() on every line.
 template <Schedule Line>
 void check_lines(const GridLines<Line>& grid) {
     for (std::size_t axis = 0; axis < grid.extents().size(); ++axis) {

@@ -19,7 +19,7 @@ void check(const GridLinks& links, double bytes) {
     if (links.channels == 0) fail("a node needs 1 channel or more");
 }
 
-/// Time per byte of a step along an axis, on the slowest of the links in use at once.
+/// Time per byte of a step along an axis on the slowest concurrently used link.
 double slowest_link(const NodeMap& map, std::size_t axis, const GridLinks& links) {
     const std::uint64_t lines = cell_count(map.extents) / map.extents[axis];
     std::uint64_t inside = lines * (map.extents[axis] - 1);
@@ -30,7 +30,7 @@ double slowest_link(const NodeMap& map, std::size_t axis, const GridLinks& links
                     inside > 0 ? links.inner_s_per_byte : 0.0);
 }
 
-/// The same in any step as printed: averaged over links between nodes and inside.
+/// Time per byte of any step as printed in the source: the mean over links between nodes and within nodes.
 double mean_link(const NodeMap& map, const GridLinks& links) {
     const double all = tile_surface(map.extents);
     const double outer = map.external_links() / all;
@@ -38,12 +38,12 @@ double mean_link(const NodeMap& map, const GridLinks& links) {
            (1 - outer) * links.inner_s_per_byte;
 }
 
-/// Chains of all axes, one after the other.
+/// The chains of all axes, run one after the other.
 struct Chains {
-    double axes = 0;      // each sends all segments
-    double steps = 0;     // until the first segment has arrived
-    double one = 0;       // seconds of a segment of one byte on every axis once
-    double arriving = 0;  // and in all those steps
+    double axes = 0;      // steps in which each rank sends all segments
+    double steps = 0;     // steps until the first segment has arrived
+    double one = 0;       // seconds to send a one-byte segment once along every axis
+    double arriving = 0;  // seconds per byte of all steps
 };
 
 Chains chains_of(const NodeMap& map, const GridLinks& links, FormulaVariant reading) {

@@ -25,7 +25,7 @@ void check_lines(const std::vector<CostLine>& lines) {
     }
 }
 
-/// That parts by size go on to the largest.
+/// Throws Error unless size regimes ascend and the last has no limit.
 template <class Part>
 void check_limits(const std::vector<Part>& parts, std::string_view name) {
     std::int64_t below = -1;

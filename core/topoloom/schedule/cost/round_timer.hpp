@@ -30,13 +30,13 @@ struct RoundCost {
     }
 };
 
-/// One of 0 .. count-1 for each number, such that those of successive numbers lie far apart.
+/// Maps a number to 0 .. count-1 such that successive numbers are far apart.
 inline std::uint64_t spread_evenly(std::uint64_t number, std::uint64_t count) {
     return (number * 0x9E3779B97F4A7C15 >> 32) * count >> 32;  // multiples of the golden ratio
 }
 
-/// Which messages of a round are routed, for all of it: those of every `senders`-th sender, to ranks at one of `distances`
-/// distances in a row, which is another one in every row.
+/// Which messages of a round are routed in place of all: those of every `senders`-th sender, to ranks at one
+/// of every `distances` consecutive distances. The choice differs between runs of distances.
 struct Sampling {
     std::uint64_t senders = 1;
     std::uint64_t distances = 1;
@@ -46,7 +46,7 @@ struct Sampling {
     }
 };
 
-/// Times rounds, each as if it began when all ranks have ended the one before, with memory of its own.
+/// Times rounds separately, each as if it began when all ranks have finished the previous one.
 class RoundTimer {
    public:
     RoundTimer(RouteLinks& routes, const NetworkModel& model, const Machine& machine,
@@ -87,7 +87,8 @@ class RoundTimer {
                 ++sent;
                 const LinkFactors links = model_.link_factors(message.bytes);
                 const double filled = weight * static_cast<double>(message.bytes.value) / links.bandwidth;
-                // The sender represents several ranks; its messages are spread over the routes of all of them.
+                // The sender represents several ranks; its messages are spread over the routes of all these
+                // ranks.
                 const std::size_t shift = i % static_cast<std::size_t>(of_senders);
                 const RouteCost route = is_routed(message)
                                             ? send(shifted(from, shift), shifted(message.to, shift), filled)
@@ -139,12 +140,12 @@ class RoundTimer {
         double latency = 0;
         double bandwidth = std::numeric_limits<double>::infinity();  // of its narrowest link
     };
-    /// Returns the seconds that the busiest needs.
+    /// Resets link loads. Returns the seconds of the busiest link.
     double empty_links() {
         return links_.drain(
             [&](std::size_t index, double bytes) { return bytes / routes_.bandwidth(Link{index}); });
     }
-    /// Returns the number of senders that each remaining one represents.
+    /// Thins out the senders. Returns the number of senders that each remaining one represents.
     double sample_senders() {
         if (sampling_.senders == 1) return 1;
         const auto all = static_cast<double>(senders_.size());
@@ -159,7 +160,7 @@ class RoundTimer {
             (calls_.in_call(message.to).value + calls_.ranks - calls_.in_call(message.from).value) %
             calls_.ranks);
     }
-    /// The number of messages that each routed one of a sender represents.
+    /// The number of messages that each routed message of a sender represents.
     [[nodiscard]] double weight_of_routed() const {
         if (sampling_.distances == 1) return 1;
         const auto routed =
@@ -181,7 +182,7 @@ class RoundTimer {
                 messages_, [&](const SentMessage& message) { return calls_.node[message.to.value] != here; });
         }
     }
-    /// Fills the links of the route.
+    /// Adds the bytes to the links of the route.
     RouteCost send(Node from, Node to, double bytes) {
         RouteCost route;
         for (const RouteLink& link : routes_.between(from, to)) {

@@ -23,16 +23,16 @@
 
 namespace topoloom {
 
-/// By rank, in seconds: when it finished its part of a round, and its CPU time until then.
+/// Times per rank in seconds: when it finished its part of a round, and its CPU time until then.
 struct RankClocks {
     explicit RankClocks(std::size_t ranks) : time(ranks), cpu(ranks) {}
     std::vector<double> time, cpu;
 };
 
-/// Times rounds, one after the other, with memory for the messages of one.
+/// Times rounds one after the other; stores the messages of one round.
 class RunTimer {
    public:
-    /// `memory` is of messages inside a node.
+    /// `memory` is the model of intra-node messages.
     RunTimer(RouteLinks& routes, const NetworkModel& model, const NetworkModel& memory,
              const Machine& machine, const ConcurrentCalls& calls, const BarrierCost& barrier, bool shares,
              Meter& meter)
@@ -51,8 +51,9 @@ class RunTimer {
           arrivals_(calls.node.size()),
           senders_on_(machine.node_count(), 1) {}
 
-    /// Takes the clocks of all ranks on to when each has done its part of the round: it waits only for what comes to
-    /// it, and a message starts once both its ranks have come to the round. Returns what the busiest link needs.
+    /// Advances the clocks of all ranks to the end of their part of the round. A rank waits only for its
+    /// incoming messages, and a message starts after both its ranks have reached the round. Returns the
+    /// seconds of the busiest link.
     double advance(const AnySchedule& schedule, std::uint64_t round, RankClocks& ranks) {
         before_ = ranks.time;
         find_messages(schedule, round);
@@ -86,11 +87,11 @@ class RunTimer {
     struct InFlight {
         Rank from, to;
         Bytes bytes;
-        double start;       // once its sender has started those before it
-        double passed = 0;  // by all that is on its way
+        double start;       // time after which its sender has started all earlier messages
+        double passed = 0;  // latency of its route
         double latency = 0;
-        double bandwidth = std::numeric_limits<double>::infinity();  // of the narrowest link of its way
-        std::size_t ways = 0, links = 0, ports = 0;  // what it fills: where they begin in a list, how many
+        double bandwidth = std::numeric_limits<double>::infinity();  // of the narrowest link of its route
+        std::size_t ways = 0, links = 0, ports = 0;  // range of its links and ports in a list: begin, count
     };
 
     [[nodiscard]] Node node(Rank rank) const { return calls_.node[rank.value]; }
@@ -119,7 +120,7 @@ class RunTimer {
             if (shares_) senders_on_[node(from).value] += leaves;
         }
     }
-    /// In the order in which they start.
+    /// Processes messages in order of their start.
     void follow_ways() {
         order_.clear();
         for (std::size_t i = 0; i < messages_.size(); ++i) order_.emplace_back(messages_[i].start, i);
@@ -160,14 +161,14 @@ class RunTimer {
             last = std::max(last, ports_.passed(*filled++, message.start));
         return last;
     }
-    /// The messages of a rank; returns how long it is busy with sending.
+    /// Lists the messages of a rank. Returns how long the rank is busy with sending.
     double send_all(const AnySchedule& schedule, std::uint64_t round, std::span<const InFlight> messages,
                     bool reduces) {
         const Rank from = messages.front().from;
         const std::optional<Bytes> to_card =
             model_.sends_from_nic() ? staged_bytes(schedule, calls_.in_call(from), round) : std::nullopt;
         const std::uint32_t processes = senders_on_[node(from).value];
-        Departures sent_by, inside;  // over the network, and in the node
+        Departures sent_by, inside;  // numbers of inter-node and intra-node messages
         double busy_before = 0;
         for (const InFlight& message : messages) {
             const NetworkModel& model = select_model(is_inside(message));
@@ -204,7 +205,7 @@ class RunTimer {
         return sending_time(std::max(sent_by.left, inside.left), copying,
                             to_card ? model_.stage(*to_card) : 0, messages.size());
     }
-    /// All ranks of a call for each other.
+    /// Advances all ranks of a call through a barrier.
     void wait(RankClocks& ranks) const {
         for (std::size_t first = 0; first < ranks.time.size(); first += calls_.ranks) {
             const std::span<double> call = std::span(ranks.time).subspan(first, calls_.ranks);
@@ -222,7 +223,7 @@ class RunTimer {
     bool shares_;  // whether processes of a node slow each other
     Meter& meter_;
     LinkQueues links_;
-    LinkQueues ports_;  // of each node: what leaves it, comes to it, and stays in it
+    LinkQueues ports_;  // per node: outgoing, incoming and intra-node bytes
     RoundLoads cpu_;
     RoundArrivals arrivals_;
     std::vector<std::uint32_t> senders_on_;  // by node
@@ -231,7 +232,7 @@ class RunTimer {
     std::vector<SentMessage> of_rank_;
     std::vector<InFlight> messages_;
     std::vector<std::pair<double, std::size_t>> order_;
-    std::vector<std::uint32_t> filled_;  // links and ports, message by message
+    std::vector<std::uint32_t> filled_;  // links and ports of all messages, message by message
 };
 
 }  // namespace topoloom

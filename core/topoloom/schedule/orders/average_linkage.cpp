@@ -17,7 +17,7 @@ std::vector<ClusterMerge> average_linkage(MeanDistances distances) {
             chain.push_back(
                 static_cast<std::size_t>(std::find(gone.begin(), gone.end(), false) - gone.begin()));
         const std::size_t end = chain.back();
-        // The one before wins ties, so that chains end.
+        // On ties the previous thing wins, so that chains end.
         std::size_t nearest = chain.size() > 1 ? chain[chain.size() - 2] : size;
         for (std::size_t other = 0; other < size; ++other) {
             if (other == end || gone[other]) continue;
@@ -56,7 +56,7 @@ std::vector<std::uint32_t> clusters_after(const std::vector<ClusterMerge>& merge
         const auto [low, high] = std::minmax({top(merges[i].a), top(merges[i].b)});
         of[high] = low;
     }
-    // Every thing comes after the lowest of its group, which has its number by then.
+    // The lowest thing of its group comes first and has already been assigned a number.
     std::vector<std::uint32_t> number(of.size());
     std::uint32_t count = 0;
     for (std::uint32_t thing = 0; thing < of.size(); ++thing)

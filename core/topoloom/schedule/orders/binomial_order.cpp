@@ -20,9 +20,9 @@ void check_channels(std::uint32_t channels) {
     if (channels == 0) fail("0 channels; there must be 1 or more");
 }
 
-/// Messages that share channels.
+/// Messages that share a set of channels.
 struct Shared {
-    double sum = 0;      // of their seconds alone
+    double sum = 0;      // seconds that the messages would take alone
     double longest = 0;  // of these
 
     void add(double seconds) {

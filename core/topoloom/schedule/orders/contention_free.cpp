@@ -89,7 +89,7 @@ Meetings AnyAscent::meetings(std::span<const NodeMessage> messages) {
     return all;
 }
 
-/// Those that come from one subtree take different cables.
+/// Messages from one subtree use different cables.
 double AnyAscent::most_on(const Level& level, std::span<const NodeMessage> messages) const {
     std::uint32_t most = 0;
     for (const Subtree& subtree : subtrees_)
@@ -124,7 +124,7 @@ Meetings meetings_on_routes(const Machine& machine, std::span<const NodeMessage>
             }
         }
         settle_loads(network, std::span(loads));
-        constexpr double one = 1 + 1e-9;  // shares of a message may not sum up to all of it
+        constexpr double one = 1 + 1e-9;  // fractions of a message may not sum up to 1
         Meetings meetings;
         for (const double load : loads) {
             meetings.places += load > one ? 1 : 0;

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t tried_cuts = 8;
 constexpr int reassignments = 10;
 constexpr double rounding = 1e-9;
-constexpr double most_apart = 1.1;  // times of the same two processes, there and back
+constexpr double most_apart = 1.1;  // times between the same two processes, in both directions
 
 using Numbers = std::vector<std::uint32_t>;
 
@@ -26,14 +26,14 @@ void check_probability(double p) {
     if (!(p > 0 && p < 1)) fail("p is ", p, "; a probability of errors must be above 0 and below 1");
 }
 
-/// Things in groups, numbered from 0 on.
+/// A partition of things into groups numbered from 0.
 struct Parts {
     Numbers of;
     std::uint32_t count = 1;
     double log_chance = 0;
 };
 
-/// Numbers groups by their lowest things.
+/// Numbers groups in order of their lowest thing.
 void renumber(Parts& parts) {
     std::map<std::uint32_t, std::uint32_t> number;
     for (std::uint32_t& group : parts.of)
@@ -41,7 +41,7 @@ void renumber(Parts& parts) {
     parts.count = static_cast<std::uint32_t>(number.size());
 }
 
-/// Times between some processes, each two by the faster way.
+/// Times between some processes, using the faster direction of each pair.
 class Pairs {
    public:
     Pairs(const CostMatrix& costs, const std::vector<Rank>& members)
@@ -54,7 +54,8 @@ class Pairs {
                 sorted.push_back(time);
             }
         }
-        // Between groups there are 2 (size - 2) pairs or more: half as many outliers leave half of those.
+        // Two groups have at least 2 (size - 2) pairs between them, so half as many outliers leave half of
+        // the pairs.
         const auto longest = sorted.end() - static_cast<std::ptrdiff_t>(size_ - 1);
         std::nth_element(sorted.begin(), longest, sorted.end());
         longest_ = *longest;
@@ -62,7 +63,7 @@ class Pairs {
 
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] double time(std::size_t a, std::size_t b) const { return times_[a * size_ + b]; }
-    /// The time, but for the size - 2 longest that of the next.
+    /// The pair's time; for the size - 2 longest times, the longest of the remaining times.
     [[nodiscard]] double clipped(std::size_t a, std::size_t b) const {
         return std::min(time(a, b), longest_);
     }
@@ -73,8 +74,8 @@ class Pairs {
     double longest_ = 0;
 };
 
-/// Numbers of merges after which the variance between what is inside groups and what is across is largest; the largest
-/// first.
+/// Numbers of merges after which the variance between intra-group and inter-group times is largest, in
+/// descending order of variance.
 std::vector<std::size_t> best_cuts(const std::vector<ClusterMerge>& merges) {
     double sum = 0, count = 0;
     for (const ClusterMerge& joint : merges) {
@@ -97,7 +98,7 @@ std::vector<std::size_t> best_cuts(const std::vector<ClusterMerge>& merges) {
     return found;
 }
 
-/// The group whose other processes are the nearest to one.
+/// The group whose other processes are closest to one process.
 std::uint32_t nearest_group(const Pairs& pairs, const Parts& parts, std::size_t process) {
     std::vector<double> sum(parts.count, 0);
     std::vector<double> others(parts.count, 0);
@@ -108,7 +109,7 @@ std::uint32_t nearest_group(const Pairs& pairs, const Parts& parts, std::size_t 
     }
     std::uint32_t best = parts.of[process];
     for (std::uint32_t group = 0; group < parts.count; ++group) {
-        // A group without others is left out.
+        // A group with a single process is skipped.
         if (others[group] > 0 && (others[best] == 0 || sum[group] * others[best] < sum[best] * others[group]))
             best = group;
     }
@@ -126,7 +127,7 @@ void move_to_nearest(const Pairs& pairs, Parts& parts) {
     renumber(parts);
 }
 
-/// At most how many ways there are to put things in this number of groups; its logarithm.
+/// Upper bound on the logarithm of the number of partitions into this number of groups.
 double log_ways(std::size_t things, std::uint32_t groups) {
     return static_cast<double>(things) * std::log(groups) - std::lgamma(groups + 1.0);
 }
@@ -135,7 +136,7 @@ class Splitter {
    public:
     Splitter(const CostMatrix& costs, double significance) : costs_(costs), significance_(significance) {}
 
-    /// Groups of these processes, and how probable they are if all are alike.
+    /// Groups of these processes, and their p-value if all processes are alike.
     std::pair<std::vector<CostGroup>, double> split(const std::vector<Rank>& members) const {
         if (members.size() < 4) return {{}, 1};
         const Pairs pairs(costs_, members);
@@ -143,7 +144,7 @@ class Splitter {
         std::iota(alone.begin(), alone.end(), 0U);
         std::optional<Parts> parts = find_parts(pairs, {alone, static_cast<std::uint32_t>(alone.size())});
         if (!parts) return {{}, 1};
-        // The groups found may be nested; keep the outermost.
+        // The groups found may be nested; keep only the outermost.
         while (parts->count > 2) {
             std::optional<Parts> outer = find_parts(pairs, *parts);
             if (!outer) break;
@@ -159,7 +160,8 @@ class Splitter {
     }
 
    private:
-    /// Groups of things, which are processes or groups of them; the best that are not refused.
+    /// Partitions things (processes or groups of processes) into groups; returns the best partition that is
+    /// not rejected.
     std::optional<Parts> find_parts(const Pairs& pairs, const Parts& things) const {
         MeanDistances distances(things.count);
         for (std::size_t a = 0; a < pairs.size(); ++a) {
@@ -227,7 +229,7 @@ class Splitter {
     double significance_;
 };
 
-/// Messages between two groups, or inside one that is not split.
+/// Messages between two groups, or within a group that is not split.
 struct Block {
     const std::vector<Rank>* some;
     const std::vector<Rank>* others;
@@ -249,7 +251,7 @@ struct Block {
 Sample summarize_block(const CostMatrix& costs, const Block& block) {
     std::vector<double> times;
     block.each([&](Rank from, Rank to) { times.push_back(costs(from, to)); });
-    // Which of two is disturbed, their median does not tell.
+    // The median does not show which of the two is disturbed.
     if (times.size() == 2 && std::max(times[0], times[1]) > most_apart * std::min(times[0], times[1]))
         return summarize({std::min(times[0], times[1])});
     return summarize(std::move(times));

@@ -9,7 +9,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr double most_seconds = 1e9;  // sums of many stay finite
+constexpr double most_seconds = 1e9;  // sums of many costs stay finite
 
 }  // namespace
 

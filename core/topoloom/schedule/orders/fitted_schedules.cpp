@@ -20,13 +20,13 @@ namespace topoloom {
 
 namespace {
 
-/// The stretch of an axis on which routers are; a ring that is full begins with the first of them.
+/// The interval of router coordinates on an axis; a full ring begins at the first router.
 struct Stretch {
     std::uint32_t low = 0, extent = 0;
     bool is_ring = false;
 };
 
-/// None if there is a gap.
+/// Returns nothing if the routers have a gap.
 std::optional<Stretch> stretch(std::span<const std::uint32_t> places, std::uint32_t size, bool wraps) {
     std::vector<bool> used(size, false);
     for (const std::uint32_t place : places) used[place] = true;
@@ -47,13 +47,13 @@ struct RankGrid {
     bool closed = true;
 };
 
-/// Of routers in the order of their ranks: the axes of the box that they fill, the one that counts slowest first.
+/// Axes of the box that the routers fill, given in rank order; the slowest axis first.
 template <std::size_t Width>
 std::optional<RankGrid> box_of(const BasicTorus<Width>& torus, std::span<const Node> routers) {
     struct Axis {
         std::uint32_t extent;
         std::size_t stride;
-        std::vector<std::uint32_t> place;  // of each router
+        std::vector<std::uint32_t> place;  // coordinates of each router
     };
     std::vector<Axis> axes;
     RankGrid box;

@@ -18,7 +18,8 @@ namespace {
 
 using Order = std::vector<Node>;
 
-/// Rounds in which messages may meet, and as what improves while these stay equal, subtrees above which they may.
+/// The objective: number of rounds in which messages may meet; on ties, number of subtrees above which
+/// messages may meet.
 struct Score {
     std::uint64_t rounds = 0;
     std::uint64_t places = 0;
@@ -53,7 +54,7 @@ class Scorer {
     std::uint64_t work_ = 0;
 };
 
-/// The tree above some nodes: which of its subtrees look alike.
+/// The tree above some nodes; identifies subtrees of the same shape.
 class Shapes {
    public:
     Shapes(const FatTree& tree, std::span<const Node> nodes) {
@@ -80,7 +81,7 @@ class Shapes {
     [[nodiscard]] std::uint32_t shape(std::size_t level, Node node) const {
         return levels_[level].at(subtree(level, node));
     }
-    /// How many children of the same switch come before the subtree of this node.
+    /// The number of preceding siblings of this node's subtree.
     [[nodiscard]] std::size_t place_among_siblings(std::size_t level, Node node) const {
         const auto& subtrees = levels_[level];
         const std::uint32_t first = subtree(level + 1, node) * (spans_[level + 1] / spans_[level]);
@@ -90,10 +91,10 @@ class Shapes {
 
    private:
     std::vector<std::uint32_t> spans_;                            // nodes of a subtree
-    std::vector<std::map<std::uint32_t, std::uint32_t>> levels_;  // subtree -> number of its shape
+    std::vector<std::map<std::uint32_t, std::uint32_t>> levels_;  // subtree -> index of its shape
 };
 
-/// The order of the tree, but with the fullest subtrees first, or last, of every switch.
+/// Sorts nodes in tree order, but with the fullest subtrees of every switch first or last.
 Order by_fullness(const Shapes& shapes, Order order, bool fullest_first) {
     std::ranges::sort(order);
     std::map<std::pair<std::size_t, std::uint32_t>, std::int64_t> nodes;
@@ -113,8 +114,8 @@ Order by_fullness(const Shapes& shapes, Order order, bool fullest_first) {
     return order;
 }
 
-/// Swaps two nodes, or moves a run of them; keeps what is no worse. Gives up after this number of moves that were not
-/// better.
+/// Swaps two nodes or moves a run of nodes, and keeps changes that are no worse. Stops after 10 ranks^2 moves
+/// without an improvement.
 void improve(Scorer& scorer, Order& order, Score& score, std::uint64_t work, Rng& rng) {
     const auto ranks = static_cast<std::uint32_t>(order.size());
     if (ranks < 3) return;
@@ -138,17 +139,17 @@ void improve(Scorer& scorer, Order& order, Score& score, std::uint64_t work, Rng
     }
 }
 
-/// Tries all orders, rank by rank: a step in which messages of the first ranks meet is lost.
+/// Tries all orders, rank by rank. A step is lost as soon as messages among the first ranks meet.
 class AllOrders {
    public:
-    /// Without shapes no two nodes are alike.
+    /// Without shapes no two nodes are interchangeable.
     AllOrders(const Shapes* shapes, Scorer& scorer, Order nodes, FreeOrder& best, std::uint64_t work)
         : shapes_(shapes), scorer_(scorer), nodes_(std::move(nodes)), best_(best), work_(work) {
         std::ranges::sort(nodes_);
         used_.resize(nodes_.size());
     }
 
-    /// Whether it came to its end.
+    /// Whether the search was completed.
     bool run() {
         if (best_.rounds == 0) return true;
         const std::uint64_t rounds = scorer_.score(order_).rounds;
@@ -171,8 +172,8 @@ class AllOrders {
     }
 
    private:
-    /// Whether a node before it is as good: on the same switch, or in a subtree of the same shape beside its own, both
-    /// without a rank.
+    /// Whether an earlier node is interchangeable with this one: on the same switch, or in a sibling subtree
+    /// of the same shape, with no rank in either subtree.
     [[nodiscard]] bool repeats(std::size_t i) const {
         for (std::size_t other = 0; other < i; ++other) {
             if (used_[other]) continue;
@@ -247,7 +248,7 @@ FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
 std::vector<Node> with_gaps(const Machine& machine, std::span<const Node> nodes) {
     require_order(machine, nodes);
     const Shapes shapes(fat_tree_of(machine), nodes);
-    std::vector<std::size_t> width(shapes.levels() - 1, 1);  // for the children of a switch, by level
+    std::vector<std::size_t> width(shapes.levels() - 1, 1);  // arity rounded up to a power of two, by level
     for (std::size_t j = 0; j < width.size(); ++j) {
         for (const Node node : nodes)
             width[j] = std::max(width[j], std::bit_ceil(shapes.place_among_siblings(j, node) + 1));

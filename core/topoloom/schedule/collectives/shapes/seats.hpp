@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbered seats for ranks, with gaps: positions that schedules count instead of ranks.
+// Numbered seats for ranks, with gaps: schedules use seats instead of ranks as positions.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 
 namespace topoloom {
 
-/// As text: the seats of ranks 0, 1, ... in runs, and after a slash how many seats there are, if some behind the last one
-/// stay empty: 0-2:4-6:8/16.
+/// Parses runs of seats of ranks 0, 1, ...; a slash precedes the number of seats if seats after the last run
+/// are empty: 0-2:4-6:8/16.
 class Seats {
    public:
     static constexpr std::uint32_t most = 1U << 24;
 
-    /// Throws Error for text of another form, seats that are taken twice, and `most` of them or more.
+    /// Throws Error if the syntax is wrong, a seat is taken twice, or there are `most` seats or more.
     explicit Seats(std::string_view text) {
         const std::size_t slash = text.find('/');
         std::string_view runs = text.substr(0, slash);
@@ -70,7 +70,7 @@ class Seats {
     std::vector<std::uint32_t> rank_on_;  // by seat; no_index: empty
 };
 
-/// Text of the seats of ranks 0, 1, ..., of `count` in all.
+/// Formats the seats of ranks 0, 1, ... out of `count` seats.
 [[nodiscard]] inline std::string seats_text(std::span<const std::size_t> seats, std::size_t count) {
     std::string text;
     std::size_t last = 0;
