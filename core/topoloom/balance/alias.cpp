@@ -12,15 +12,15 @@ namespace topoloom {
 
 namespace {
 
-/// Ranks with too many tasks, and those with too few. The last giver stands there twice more, so that the next one can be looked up
-/// before it is known whether there is any.
+/// Ranks with a surplus and ranks with a deficit. Two copies of the last sender follow it, so that the next
+/// sender can be read before checking whether it exists.
 struct Sides {
     BigVector<std::uint32_t> giver, receiver;
     std::size_t givers = 0;
     std::size_t receivers = 0;
 };
 
-/// By excess(rank) of the rank_at(i). Written without branches, which would be mispredicted half of the time.
+/// Splits ranks by the sign of their excess. Free of branches, because half of them would be mispredicted.
 template <class ExcessOf, class RankAt>
 Sides split(std::size_t ranks, const ExcessOf& excess_of, const RankAt& rank_at) {
     Sides sides{BigVector<std::uint32_t>(ranks + 2), BigVector<std::uint32_t>(ranks + 1)};
@@ -39,24 +39,25 @@ Sides split(std::size_t ranks, const ExcessOf& excess_of, const RankAt& rank_at)
     return sides;
 }
 
-/// The core. `phantoms`: the lowest ranks, this many, hold a task that is not there; once a rank hands over anything, that is
-/// the first to go. As printed, a rank that is down to its share still serves the next one. The next giver is chosen without
-/// branches. `only`: moves from and to this rank are enough.
+/// Runs the alias method. `phantoms`: each of the lowest ranks, this many, has a phantom task, which is the
+/// first task that it sends. In the printed method a rank whose surplus is used up still serves the next
+/// receiver (`gives_at_share`). The next sender is selected without branches. `only`: list only moves from
+/// and to this rank.
 template <class ExcessOf>
 Plan serve(const ExcessOf& excess_of, const Sides& sides, std::size_t phantoms, bool gives_at_share,
            std::optional<Rank> only) {
     Plan plan;
     if (sides.givers == 0 || sides.receivers == 0) return plan;
     if (!only) plan.reserve(sides.givers + sides.receivers);
-    BigVector<std::int64_t> lacks(sides.givers + 1);  // what ranks lack that gave too much
+    BigVector<std::int64_t> lacks(sides.givers + 1);  // deficits of senders that sent too much
     const std::int64_t least = gives_at_share ? 0 : 1;
     const auto phantom_of = [&](std::uint32_t rank) -> std::int64_t { return rank < phantoms ? 1 : 0; };
     std::size_t giver = 0;
     std::uint32_t from = sides.giver[0];
     std::int64_t left = excess_of(from);
     std::int64_t phantom = phantom_of(from);
-    std::size_t begin = 0;  // of the moves from this giver
-    // The giver after this one is looked up before it is needed.
+    std::size_t begin = 0;  // first move of this sender
+    // Prefetch the next sender.
     std::uint32_t then = sides.giver[1];
     std::int64_t then_left = excess_of(then);
     const auto give = [&](std::uint32_t to, std::int64_t tasks) {
@@ -80,7 +81,8 @@ Plan serve(const ExcessOf& excess_of, const Sides& sides, std::size_t phantoms, 
         const std::uint32_t to = sides.receiver[i];
         give(to, -excess_of(to));
     }
-    const auto both = static_cast<std::ptrdiff_t>(begin);  // these may be to ranks of both kinds
+    const auto both =
+        static_cast<std::ptrdiff_t>(begin);  // moves of this sender may go to receivers and to former senders
     const std::uint32_t gives_to_both = from;
     for (std::size_t i = 0; i < giver; ++i) give(sides.giver[i], lacks[i]);
     const auto end = std::find_if(plan.begin() + both, plan.end(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The balancer that tries others and keeps the cheapest plan.
+// The automatic balancer, which computes plans of several balancers and returns the cheapest.
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -21,9 +21,11 @@ namespace {
 
 enum class PlanCost { hop_bytes, busiest_link, messages };
 
-/// Beside the usual one, where links count: what takes fewest hops may crowd one of them. They do not change the number of messages.
+/// Alternatives to the default limit, for machines with link bandwidths: the plan with the fewest hops may
+/// overload a link. The limit does not change the number of messages.
 constexpr std::uint32_t further_receives[] = {1, 3, 4, 0};
-/// With more, the usual limit alone: each plan that is judged takes a sixth of a second for a million.
+/// Above this number of ranks only the default limit is tried: evaluating a plan takes a sixth of a second
+/// for a million ranks.
 constexpr std::size_t many_ranks = 300'000;
 
 struct AutoOptions {
@@ -34,7 +36,7 @@ struct AutoOptions {
     }
 };
 
-/// Bytes on the busiest link over its bandwidth, with tasks of one byte.
+/// Congestion: bytes on the busiest link divided by its bandwidth, for tasks of one byte.
 double busiest_link(const BalanceProblem& problem, const Plan& plan) {
     std::vector<Rank> givers;
     std::vector<Rank> receivers;

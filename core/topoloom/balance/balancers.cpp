@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of balancers: adding one is a file and its name here.
+// The table of balancers. To add a balancer, add its file and its name here.
 #include <algorithm>
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-// Each is defined in the file of the balancer.
+// Each function is defined in the file of its balancer.
 Balancer auto_balancer();
 Balancer alias_balancer();
 Balancer sweep_balancer();

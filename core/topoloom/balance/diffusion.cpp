@@ -18,7 +18,7 @@ std::vector<std::int64_t> excess_of(std::span<const std::int64_t> loads) {
     return excess;
 }
 
-/// By pair: which share of a difference flows in a step.
+/// Fraction of the load difference that flows in one step, per pair.
 std::vector<double> shares_of(const RankNetwork& network) {
     std::vector<double> shares;
     for (const auto& [low, high] : network.pairs)
@@ -26,7 +26,8 @@ std::vector<double> shares_of(const RankNetwork& network) {
     return shares;
 }
 
-/// How much of a difference remains after a step, at the most: the second largest eigenvalue of a step, by powers of it.
+/// Upper bound on the fraction of a difference that remains after a step: the second largest eigenvalue of
+/// the diffusion matrix, by power iteration.
 double slowest_decay(const RankNetwork& network, const std::vector<double>& shares) {
     std::vector<double> x(network.ranks);
     for (std::size_t i = 0; i < x.size(); ++i)
@@ -65,7 +66,7 @@ Plan diffusion_plan(std::span<const std::int64_t> loads, const RankNetwork& netw
     const std::vector<std::int64_t> excess = excess_of(loads);
     const std::vector<double> shares = shares_of(network);
     std::vector<double> left(excess.begin(), excess.end());
-    std::vector<double> step(shares.size(), 0);  // what flowed in the last one
+    std::vector<double> step(shares.size(), 0);  // flow of the previous step
     Flow flow(shares.size(), 0);
     const double decay = order == 2 ? slowest_decay(network, shares) : 0;
     const double beta = 2 / (1 + std::sqrt(1 - decay * decay));
@@ -119,7 +120,8 @@ Plan laplacian_plan(std::span<const std::int64_t> loads, const RankNetwork& netw
     };
     double square = dot(residual, residual);
     const double enough = 1e-12 * square;
-    // In exact arithmetic as many iterations as ranks do; roundings of flows hide what is missing after these.
+    // In exact arithmetic at most as many iterations as ranks; after these, the rounding of flows is larger
+    // than the residual.
     for (std::size_t done = 0; done < std::min<std::size_t>(network.ranks, 1000) && square > enough; ++done) {
         std::ranges::fill(image, 0);
         for (const auto& [low, high] : network.pairs) {

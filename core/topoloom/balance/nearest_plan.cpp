@@ -14,13 +14,14 @@ namespace topoloom {
 
 namespace {
 
-/// Places of an order that are still open, and the nearest of them in one direction; closing is final.
+/// The open positions of an order; finds the nearest open position in one direction. Positions cannot be
+/// reopened.
 class OpenPlaces {
    public:
-    /// Steps go from place i to next[i]; the last place is beyond all.
+    /// Each step leads from position i to next[i]; the last position is past the end.
     explicit OpenPlaces(std::vector<std::uint32_t> next) : next_(std::move(next)) {}
     void close(std::uint32_t place, std::uint32_t step) { next_[place] = step; }
-    /// The place itself if it is open.
+    /// Returns the position itself if it is open.
     std::uint32_t find(std::uint32_t place) {
         while (next_[place] != place) {
             next_[place] = next_[next_[place]];
@@ -40,7 +41,7 @@ Plan nearest_plan(std::span<const std::int64_t> loads, std::span<const std::uint
     const auto count = static_cast<std::uint32_t>(order.size());
     std::vector<std::int64_t> excess(order.size());
     for (std::uint32_t i = 0; i < count; ++i) excess[i] = loads[order[i]] - ends[order[i]];
-    // Places are counted from 1, so that there is one before all and one after all.
+    // Positions count from 1, so that there is one position before the first and one after the last.
     std::vector<std::uint32_t> places(order.size() + 2);
     std::iota(places.begin(), places.end(), 0U);
     OpenPlaces before(places);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t no_pair = std::numeric_limits<std::size_t>::max();
 
-/// The pairs out of every rank as tasks flow, and how far each rank's have been followed.
+/// The outgoing pairs of every rank, in the direction of flow.
 struct OutPairs {
     std::vector<std::size_t> first;
     std::vector<std::size_t> pairs;
@@ -35,13 +35,13 @@ OutPairs out_pairs(const RankNetwork& network, const std::vector<std::int64_t>& 
     return out;
 }
 
-/// Takes the least flow of every cycle off it, by a search in depth. O(pairs + ranks on cycles).
+/// Subtracts from every cycle its smallest flow, by depth-first search. O(pairs + ranks on cycles).
 void break_cycles(const RankNetwork& network, std::vector<std::int64_t>& flow) {
     const OutPairs out = out_pairs(network, flow);
     std::vector<std::size_t> next(out.first.begin(), out.first.end() - 1);
-    std::vector<std::uint32_t> depth(network.ranks, 0);  // on the path, from 1; 0: not on it
+    std::vector<std::uint32_t> depth(network.ranks, 0);  // position on the path, from 1; 0: not on it
     std::vector<std::size_t> path;                       // pairs
-    std::vector<std::uint32_t> on_path;                  // ranks: one more than pairs
+    std::vector<std::uint32_t> on_path;                  // ranks on the path: one more than pairs
     const auto receiver = [&](std::size_t p, std::uint32_t giver) {
         return network.pairs[p].low == giver ? network.pairs[p].high : network.pairs[p].low;
     };
@@ -71,7 +71,7 @@ void break_cycles(const RankNetwork& network, std::vector<std::int64_t>& flow) {
                 depth[there] = static_cast<std::uint32_t>(on_path.size());
                 continue;
             }
-            const std::size_t begin = depth[there] - 1;  // the cycle: pairs from here on
+            const std::size_t begin = depth[there] - 1;  // the cycle starts at this pair
             std::int64_t least = std::numeric_limits<std::int64_t>::max();
             for (std::size_t i = begin; i < path.size(); ++i)
                 least = std::min(least, std::abs(flow[path[i]]));
@@ -101,7 +101,7 @@ RankNetwork rank_network(Neighbors neighbors, std::size_t ranks) {
             continue;
         }
         for (std::size_t bit = 1; bit < ranks; bit *= 2) {
-            // The way to the root clears the lowest bit.
+            // The path to the root clears the lowest bit.
             const std::size_t other = i | bit;
             if (other != i && other < ranks) add(i, other, i == 0 || bit < (i & (0U - i)));
         }
@@ -121,7 +121,7 @@ Plan plan_of_flow(const RankNetwork& network, const Flow& flow, std::vector<std:
         excess[network.pairs[p].low] -= rounded[p];
         excess[network.pairs[p].high] += rounded[p];
     }
-    // A rank's way to the root leads to a lower rank.
+    // The path of a rank to the root leads to a lower rank.
     for (std::size_t i = network.ranks; i-- > 1;) {
         const std::size_t pair = network.pair_to_root[i];
         rounded[pair] = -excess[i];

@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Share of one rank.
+/// Measures of one rank.
 struct Share {
     std::int64_t sends = 0;
     std::int64_t receives = 0;
@@ -22,7 +22,7 @@ bool in_order(const TaskMove& a, const TaskMove& b) {
     return std::tie(a.from, a.to) < std::tie(b.from, b.to);
 }
 
-/// Moves are counted by giver and put into their places; those of one giver are few.
+/// Moves are sorted by sender with a counting sort; each sender has few moves.
 Plan sorted(const Plan& moves) {
     std::uint32_t last = 0;
     for (const TaskMove& move : moves) last = std::max(last, move.from.value);
@@ -102,7 +102,7 @@ std::uint32_t rounds_of(std::span<const std::int64_t> loads, const Plan& plan) {
     std::uint32_t rounds = 0;
     while (!left.empty()) {
         ++rounds;
-        std::vector<std::int64_t> before = held;  // tasks received in a round can be sent in the next
+        std::vector<std::int64_t> before = held;  // tasks received in this round can be sent in the next
         std::erase_if(left, [&](TaskMove& move) {
             const std::int64_t sent = std::min(move.tasks, before[move.from.value]);
             before[move.from.value] -= sent;

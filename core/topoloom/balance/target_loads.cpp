@@ -14,7 +14,7 @@ EvenLoad even_load(std::span<const std::int64_t> loads) {
     constexpr std::int64_t limit = std::int64_t{1} << 62;
     const auto ranks = static_cast<std::int64_t>(loads.size());
     std::int64_t sum = 0;
-    // Without branches where no bit says that a load may be negative or too large.
+    // Adds without branches; the OR of all loads shows if a load may be negative or too large.
     std::int64_t bits = 0;
     for (const std::int64_t load : loads) bits |= load;
     const bool is_safe = bits >= 0 && bits < limit / ranks;
@@ -32,7 +32,7 @@ std::vector<std::uint8_t> target_extras(std::span<const std::int64_t> loads) {
     std::vector<std::uint8_t> extras(loads.size(), 0);
     if (even.with_one_more == 0) return extras;
     const auto turn_of = [&](std::int64_t load) -> std::size_t {
-        // In arithmetic: branches would be mispredicted half of the time.
+        // Uses arithmetic, because half of the branches would be mispredicted.
         const std::size_t below = load < even.ceiling ? 1 : 0;
         return 2 * below + static_cast<std::size_t>(below == 1 ? load == even.floor : load != even.ceiling);
     };
@@ -66,7 +66,7 @@ std::vector<std::int64_t> targets_by_load(std::span<const std::int64_t> loads) {
     std::vector<std::int64_t> sorted(loads.begin(), loads.end());
     const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(even.with_one_more - 1);
     std::ranges::nth_element(sorted, last, std::greater());
-    const std::int64_t least = *last;  // of those at the ceiling
+    const std::int64_t least = *last;  // of the ranks at the ceiling
     std::size_t equal = even.with_one_more;
     for (const std::int64_t load : loads) equal -= load > least ? 1 : 0;
     for (std::size_t i = 0; i < loads.size(); ++i) {

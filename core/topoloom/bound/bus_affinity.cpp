@@ -19,10 +19,10 @@ constexpr std::size_t max_links = 24;
 constexpr std::size_t lanes = 32;
 constexpr std::int64_t max_halves = std::numeric_limits<std::int64_t>::max() / 4;
 
-/// Links of a message, in halves.
+/// Links that a message uses, in half messages.
 struct Arc {
     alignas(lanes) std::array<std::uint8_t, lanes> load{};
-    std::int32_t clockwise = 0;  // 1, or -1 for the other direction, or 0 for both
+    std::int32_t clockwise = 0;  // 1, -1 for the other direction, or 0 if split over both
 };
 
 using Arcs = std::array<Arc, threads * threads>;
@@ -43,7 +43,8 @@ struct Message {
     std::int64_t units;
 };
 
-/// Requires that Load can hold the half messages of any link. With one-byte loads, a few instructions add all links.
+/// Requires that Load can store the half messages of any link. With one-byte loads, a few instructions add
+/// the loads of all links.
 template <class Load>
 BusScore score(const Arcs& arcs, std::span<const Message> messages, std::int64_t largest,
                const BusAffinity& element) {
@@ -151,7 +152,7 @@ Bipartitions rank_bipartitions(const CommGraph& pattern) {
         for (const Edge edge : pattern.sends(u))
             volumes.push_back({u.value, edge.peer.value, edge.bytes.value});
     }
-    // Sent by the set, and to it.
+    // Bytes sent from the set and to the set.
     const auto crossing = [&](std::uint32_t set) {
         std::pair<std::int64_t, std::int64_t> bytes;
         for (const Volume& volume : volumes) {
@@ -178,7 +179,7 @@ Bipartitions rank_bipartitions(const CommGraph& pattern) {
         result.optima += found.crossing == result.best.crossing ? 1 : 0;
         result.pessima += found.crossing == result.worst.crossing ? 1 : 0;
         if (set == last) return result;
-        // The next set of as many bits (Gosper, HAKMEM 175).
+        // The next larger integer with the same number of one bits (Gosper, HAKMEM 175).
         const std::uint32_t low = set & (0U - set);
         const std::uint32_t ripple = set + low;
         set = ripple | ((set ^ ripple) >> (2 + std::countr_zero(low)));

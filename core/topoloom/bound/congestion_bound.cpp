@@ -19,7 +19,7 @@ namespace topoloom {
 
 namespace {
 
-/// Bytes that every rank sends or receives, the heaviest peers first, as sums.
+/// Prefix sums of the bytes that every rank sends or receives, heaviest peers first.
 std::vector<bound::PartnerProfile> one_way_profiles(std::vector<std::vector<std::int64_t>> bytes) {
     for (bound::PartnerProfile& profile : bytes) {
         std::ranges::sort(profile, std::greater());
@@ -65,7 +65,8 @@ bool routes_are_known(const NetworkView& network, const Allocation& allocation) 
     return nodes * nodes * static_cast<double>(network.diameter()) <= max_visits;
 }
 
-/// Bandwidth of the links that routes between nodes of the allocation use; of all that are up where these are not known.
+/// Total bandwidth of the links that routes between nodes of the allocation use; of all working links if the
+/// routes are unknown.
 double usable_bandwidth(const NetworkView& network, const Allocation& allocation) {
     const bool known = routes_are_known(network, allocation);
     std::vector<char> used(network.link_count(), known ? 0 : 1);
@@ -86,7 +87,7 @@ double usable_bandwidth(const NetworkView& network, const Allocation& allocation
     return sum;
 }
 
-/// The same network with hop distances, without stated tree distances and levels inside nodes.
+/// A copy of the network with hop distances, without given tree distances and intra-node levels.
 Machine hop_machine(const Machine& machine) {
     AnyTopology topology = machine.topology();
     if (const auto* tree = std::get_if<Tree>(&topology)) {
@@ -153,7 +154,7 @@ CongestionBound injection_bound(const BoundProblem& problem) {
         for (const Port& port : all_ports) {
             const auto sent = static_cast<double>(leaving(out[u], port.capacity));
             const auto received = static_cast<double>(leaving(in[u], port.capacity));
-            // Without links nothing leaves: such a port takes no rank that talks to others.
+            // A port without links cannot be the port of a rank with messages.
             least = std::min(least,
                              std::max(sent > 0 ? sent / port.out : 0, received > 0 ? received / port.in : 0));
         }

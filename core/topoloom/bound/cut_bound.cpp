@@ -16,14 +16,14 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::uint64_t max_neighbor_visits = 100'000'000;  // per kind of parts; about one second
+constexpr std::uint64_t max_neighbor_visits = 100'000'000;  // per kind of part; about one second
 
-/// [s]: the least bytes that leave a part of capacity s, when as few as must or as many as can are in it.
+/// [s]: minimum bytes that leave a part of capacity s, over all possible numbers of ranks in the part.
 std::vector<std::int64_t> min_leaving(const BoundProblem& problem) {
     const std::vector<std::int64_t> cuts = bound::min_cut_bytes(problem.symmetric());
     const std::uint64_t spare = problem.total_capacity() - problem.rank_count();
     std::vector<std::int64_t> least;
-    std::deque<std::pair<std::uint64_t, std::int64_t>> window;  // numbers of ranks, and rising bytes
+    std::deque<std::pair<std::uint64_t, std::int64_t>> window;  // numbers of ranks, with ascending bytes
     for (std::uint64_t capacity = 0; capacity <= problem.total_capacity(); ++capacity) {
         if (capacity <= problem.rank_count()) {
             while (!window.empty() && window.back().second >= cuts[capacity]) window.pop_back();
@@ -40,7 +40,8 @@ class CutSearch {
     explicit CutSearch(const BoundProblem& problem)
         : problem_(problem), graph_(problem), least_(min_leaving(problem)), part_(graph_) {}
 
-    /// Nodes with consecutive numbers, as many as divide the number of all: subtrees, groups, rows and planes.
+    /// Tries ranges of consecutive nodes whose length divides the number of nodes: subtrees, groups, rows and
+    /// planes.
     void try_ranges() {
         const auto nodes = static_cast<std::uint32_t>(problem_.machine().node_count());
         for (std::uint32_t count = 1; count < nodes; ++count) {
@@ -58,7 +59,7 @@ class CutSearch {
         restart_budget();
     }
 
-    /// Tries slabs that start at every position of every axis; on a ring they wrap around.
+    /// Tries slabs that start at every position of every axis; they wrap around on a ring.
     void try_slabs() {
         const Machine& machine = problem_.machine();
         if (!machine.has_grid()) return;
@@ -82,13 +83,13 @@ class CutSearch {
         restart_budget();
     }
 
-    /// Around every node: one vertex after the other, the one that most bandwidth joins to those before, of these the
+    /// Grows a region around every node: adds the vertex with the most bandwidth to the region, on ties the
     /// nearest.
     void try_growing() {
         const std::size_t vertices = graph_.vertex_count();
         std::vector<std::uint32_t> starts;
         for (const Node node : problem_.allocation().nodes()) starts.push_back(graph_.vertex(node));
-        // A stride that visits all of them in an order that is spread out, should time run short.
+        // A stride that visits all nodes in a spread-out order, in case the budget ends early.
         std::size_t stride = starts.size() * 5 / 8 + 1;
         while (std::gcd(stride, starts.size()) != 1) ++stride;
         for (std::size_t i = 0; i < starts.size() && !spent(); ++i)
@@ -171,7 +172,7 @@ class CutSearch {
 }  // namespace
 
 CongestionBound cut_bound(const BoundProblem& problem) {
-    // One side of every cut has room for all ranks.
+    // One side of every cut has capacity for all ranks.
     if (problem.total_capacity() / 2 >= problem.rank_count()) return {};
     CutSearch search(problem);
     search.try_ranges();

@@ -18,15 +18,15 @@ namespace topoloom::bound {
 
 namespace {
 
-/// A run of alike slots on a node; if they are not at distance 0 from each other, those of one capacity.
+/// Equivalent slots of a node; if their mutual distance is not 0, only slots of equal capacity.
 struct Site {
-    std::uint32_t node;      // in the allocation
-    std::uint32_t run;       // of the node
-    std::uint32_t capacity;  // of each slot, where they are at a distance from each other
+    std::uint32_t node;      // index in the allocation
+    std::uint32_t run;       // index within the node
+    std::uint32_t capacity;  // of each slot; 0 if the mutual distance is 0
     std::uint64_t total;
 };
 
-/// The nearest capacity so far: a run for every distance, and no more runs than `reach` ranks take.
+/// The nearest capacity found so far, grouped by distance; keeps only groups needed for `reach` ranks.
 class NearRuns {
    public:
     explicit NearRuns(std::uint32_t reach) : reach_(reach) {}
@@ -63,7 +63,7 @@ class NearRuns {
    private:
     std::uint32_t reach_;
     std::uint64_t capacity_ = 0;
-    std::vector<DistanceStep> runs_;  // none of more than reach_
+    std::vector<DistanceStep> runs_;  // no count exceeds reach_
 };
 
 class NearSearch {
@@ -87,7 +87,7 @@ class NearSearch {
             site_of_slot_[position] = number;
         }
         space_ = make_slot_space(allocation.machine(), slots);
-        // If a large part of all sites is requested, regions rule out little.
+        // If a large part of all sites is needed, network regions exclude few.
         const bool near_only = slots.size() / 16 > reach;
         if (space_->has_router_table()) {
             find_kinds();
@@ -99,13 +99,13 @@ class NearSearch {
     [[nodiscard]] std::size_t site_count() const { return sites_.size(); }
     [[nodiscard]] std::span<const std::uint32_t> site_of_slot() const { return site_of_slot_; }
 
-    /// By site: the first one that is known to have the same profile.
+    /// The first site known to have the same profile, by site.
     [[nodiscard]] std::vector<std::uint32_t> first_alike() const {
         std::vector<std::uint32_t> first(sites_.size());
         std::iota(first.begin(), first.end(), 0U);
         if (kinds_.empty()) return first;
         using Word = std::array<std::uint64_t, 3>;
-        std::map<std::vector<Word>, std::uint32_t> known;  // by what is on the node, and of which kinds
+        std::map<std::vector<Word>, std::uint32_t> known;  // by kinds, distances and capacities on the node
         for (std::uint32_t from = 0; from < sites_.size(); ++from) {
             std::vector<Word> on_node;
             for (const std::uint32_t site : sites_of_node_[sites_[from].node]) {
@@ -118,7 +118,7 @@ class NearSearch {
         return first;
     }
 
-    /// `found` is memory to work in.
+    /// `found` is scratch memory.
     [[nodiscard]] DistanceProfile profile(std::uint32_t from, NearRuns& found) const {
         if (reach_ == 0) return {};
         found.clear();
@@ -142,11 +142,11 @@ class NearSearch {
     }
 
    private:
-    /// Sites that are as far as each other from all sites of other nodes.
+    /// Sites with equal distances to all sites of other nodes.
     struct Kind {
         std::uint64_t total = 0;
-        std::uint32_t site = no_index;   // one of them
-        std::uint32_t other = no_index;  // one on another node
+        std::uint32_t site = no_index;   // a site of this kind
+        std::uint32_t other = no_index;  // another one, on a different node
     };
 
     std::uint32_t find_or_add(const Site& wanted) {
@@ -172,7 +172,7 @@ class NearSearch {
             if (kind.other == no_index && sites_[i].node != sites_[kind.site].node) kind.other = i;
         }
     }
-    /// There and back, whichever is shorter.
+    /// The shorter distance of the two directions.
     [[nodiscard]] std::uint32_t distance(std::uint32_t a, std::uint32_t b) const {
         const std::uint32_t there = space_->distance(a, b);
         return space_->is_symmetric() ? there : std::min(there, space_->distance(b, a));
@@ -219,12 +219,12 @@ class NearSearch {
     }
 
     std::uint32_t reach_;
-    std::uint32_t within_ = 0;  // between slots of a site
+    std::uint32_t within_ = 0;  // mutual distance of the slots of a site
     std::vector<Site> sites_;
     std::vector<std::vector<std::uint32_t>> sites_of_node_;
     std::vector<std::uint32_t> site_of_slot_;
-    std::unique_ptr<SlotSpace> space_;  // of a slot of each site, along a Hilbert curve
-    // In tables only:
+    std::unique_ptr<SlotSpace> space_;  // one slot per site, along a Hilbert curve
+    // Only for router tables:
     std::vector<std::uint32_t> kind_;  // by site
     std::vector<Kind> kinds_;
     std::uint32_t least_port_ = 0;

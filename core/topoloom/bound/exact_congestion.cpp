@@ -13,7 +13,7 @@ namespace topoloom::bound {
 
 namespace {
 
-constexpr double tolerance = 1e-12;  // sums in another order may differ by this much
+constexpr double tolerance = 1e-12;  // difference between sums in a different order
 
 struct Share {
     Link link;
@@ -160,17 +160,17 @@ class Search {
     const CommGraph& graph_;
     Meter& meter_;
     std::size_t slots_;
-    std::vector<std::vector<Share>> routes_;  // of ordered pairs of slots
-    std::vector<double> per_byte_;            // seconds, by link
+    std::vector<std::vector<Share>> routes_;  // routes of ordered pairs of slots
+    std::vector<double> per_byte_;            // seconds per byte of each link
     std::vector<double> load_;
-    std::vector<std::pair<Link, double>> undo_;  // links and what they carried before
+    std::vector<std::pair<Link, double>> undo_;  // changed links and their previous loads
     std::vector<Rank> order_;
     std::vector<Position> position_;  // by rank
     std::vector<char> taken_;
     double min_hops_ = std::numeric_limits<double>::infinity();
     double bandwidth_ = 0;
-    double carried_ = 0;  // bytes times hops of messages whose ends are placed
-    double ahead_ = 0;    // bytes of the others
+    double carried_ = 0;  // bytes times hops of messages between placed ranks
+    double ahead_ = 0;    // bytes of all other messages
     double known_ = 0;
     bool complete_ = true;
     ExactCongestion best_;

@@ -16,17 +16,18 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::size_t max_crossings = std::size_t{1} << 24;  // links on all routes
-constexpr double max_pair_costs = 0x1p25;  // of dual ascent; above, it takes long and proves little
+constexpr std::size_t max_crossings = std::size_t{1} << 24;  // maximum number of links on all routes
+constexpr double max_pair_costs =
+    0x1p25;  // maximum size for dual ascent; larger problems take long and prove little
 
-/// Traffic of a rank with a partner.
+/// Messages between a rank and a partner.
 struct Exchange {
     std::uint32_t partner;
     double sent;
     double received;
 };
 
-/// The routes between all nodes of an allocation, and a price for each link that one of them uses.
+/// The routes between all nodes of an allocation, and a price for each link on them.
 class PricedRoutes {
    public:
     PricedRoutes(const NetworkView& network, std::span<const Node> nodes) : nodes_(nodes.size()) {
@@ -52,7 +53,7 @@ class PricedRoutes {
     [[nodiscard]] std::size_t link_count() const { return bandwidth_.size(); }
     /// Price of a byte from a to b.
     [[nodiscard]] double distance(std::size_t a, std::size_t b) const { return distance_[a * nodes_ + b]; }
-    /// Shares of 1, by link.
+    /// Prices of the links; they sum to 1.
     void set_prices(std::span<const double> price) {
         for (std::size_t route = 0, at = 0; route < distance_.size(); ++route) {
             double sum = 0;
@@ -79,8 +80,8 @@ class PricedRoutes {
     std::vector<double> distance_;  // of a route
 };
 
-/// A game: one side sets prices, the other answers with a placement that pays little. Prices rise where placements put
-/// their loads (multiplicative weights: Freund, Schapire, Games and Economic Behavior 29, 1999).
+/// A two-player game: one player sets prices, the other answers with a placement that pays little. Prices
+/// rise on loaded links (multiplicative weights: Freund, Schapire, Games and Economic Behavior 29, 1999).
 class PriceGame {
    public:
     PriceGame(const BoundProblem& problem, PricedRoutes& routes)
@@ -96,7 +97,7 @@ class PriceGame {
         list_exchanges();
     }
 
-    /// Prices that are good on average over the later rounds.
+    /// Plays the game. Returns the mean prices of the second half of the rounds.
     std::vector<double> play(Meter& meter) {
         constexpr int rounds = 400;
         constexpr double step = 0.2;
@@ -125,7 +126,7 @@ class PriceGame {
         return sum;
     }
 
-    /// A lower bound on what any placement pays.
+    /// A lower bound on the payment of any placement.
     double min_payment(Meter& meter) {
         const std::size_t pairs = problem_.symmetric().edge_count();
         const std::size_t places = node_of_place_.size();
@@ -145,7 +146,7 @@ class PriceGame {
                 });
             }
         }
-        constexpr int sweeps = 20;  // more gain almost nothing
+        constexpr int sweeps = 20;  // more sweeps gain almost nothing
         for (int i = 0; i < sweeps; ++i) {
             ascent.sweep(problem_.threads());
             if (!meter.spend(pairs * places * places / 16 + 1)) break;
@@ -181,7 +182,7 @@ class PriceGame {
     }
 
     [[nodiscard]] std::uint32_t node_of(std::uint32_t u) const { return node_of_place_[place_of_rank_[u]]; }
-    /// Price of u's messages with u on a node; `other` has already moved.
+    /// Price of u's messages if u is on a node; `other` has already moved to `other_node`.
     [[nodiscard]] double payment(std::uint32_t u, std::uint32_t node, std::uint32_t other,
                                  std::uint32_t node_of_other) const {
         double sum = 0;
@@ -205,8 +206,8 @@ class PriceGame {
         for (std::uint32_t u = 0; u < exchanges_.size(); ++u) sum += payment(u, node_of(u), no_index, 0) / 2;
         return sum;
     }
-    /// Costs as integers. Those that are too high for dual ascent are no less than what this placement pays; with
-    /// many partners, whose sums might not fit, there are none.
+    /// Scale of integer costs. Costs clamped by dual ascent are at least the payment of this placement; with
+    /// many partners, whose sums might overflow, the scale avoids clamping.
     [[nodiscard]] double cost_scale(double paid) const {
         std::size_t max_partners = 1;
         for (const auto& exchanges : exchanges_) max_partners = std::max(max_partners, exchanges.size());
@@ -215,7 +216,8 @@ class PriceGame {
             std::min<double>(qap::DualAscent::max_cost, 0x1p30 / static_cast<double>(max_partners));
         return most / (static_cast<double>(problem_.graph().total_bytes().value) * farthest());
     }
-    /// Exchanges and moves that pay less, each tried once. Returns how many were looked at.
+    /// Tries each exchange and move once and applies those that pay less. Returns the number of examined
+    /// messages.
     std::uint64_t answer() {
         std::uint64_t looks = 0;
         for (std::uint32_t u = 0; u < exchanges_.size(); ++u) {
@@ -243,7 +245,7 @@ class PriceGame {
 
     const BoundProblem& problem_;
     PricedRoutes& routes_;
-    std::vector<std::vector<Exchange>> exchanges_;  // by rank, ascending
+    std::vector<std::vector<Exchange>> exchanges_;  // by rank, ascending by partner
     std::vector<std::uint32_t> node_of_place_;
     std::vector<std::uint32_t> place_of_rank_;
     std::vector<std::uint32_t> occupant_;  // of a place

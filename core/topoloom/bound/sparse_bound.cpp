@@ -12,8 +12,9 @@ namespace topoloom::bound {
 
 namespace {
 
-constexpr double max_assignment_steps = 1e9;  // of assigning kinds to kinds; a second or two
-constexpr std::uint32_t max_near = 64;        // places that are told apart around a slot
+constexpr double max_assignment_steps =
+    1e9;  // maximum size of the assignment of rank classes to slot classes; a second or two
+constexpr std::uint32_t max_near = 64;  // number of distinguished places around a slot
 
 }  // namespace
 

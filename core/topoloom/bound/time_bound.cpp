@@ -19,8 +19,7 @@ namespace topoloom {
 
 namespace {
 
-/// How soon a node reaches others: the seconds of routes between the nodes of an allocation, and for how many ranks they
-/// have capacity.
+/// Latencies of routes between the nodes of an allocation, and the capacities that they reach.
 class NearLatencies {
    public:
     explicit NearLatencies(const BoundProblem& problem) {
@@ -46,12 +45,13 @@ class NearLatencies {
 
     [[nodiscard]] std::size_t node_count() const { return capacity_.size(); }
     [[nodiscard]] std::uint64_t max_on_node() const { return max_on_node_; }
-    /// The longest of the routes from a node to as many other ranks, or from them to it, on the best of all nodes.
+    /// Minimum over all nodes of the longest route from a node to the nearest nodes with capacity for this
+    /// many other ranks.
     [[nodiscard]] double to(std::size_t ranks) const { return to_[ranks]; }
     [[nodiscard]] double from(std::size_t ranks) const { return from_[ranks]; }
-    /// Between any two nodes; not known where all ranks fit on one.
+    /// Minimum latency between two nodes; 0 if all ranks fit on one node.
     [[nodiscard]] double nearest() const { return nearest_; }
-    /// On the links of the best route between any two.
+    /// Minimum seconds per byte on the links of any route.
     [[nodiscard]] double seconds_per_byte() const { return seconds_per_byte_; }
 
    private:
@@ -82,7 +82,7 @@ class NearLatencies {
         nearest_ = least;
     }
 
-    /// [k], for as many ranks beside one on node n: at most what is there.
+    /// Lowers [k], the latency to reach k other ranks from node n.
     void fill(std::size_t n, bool outward, std::vector<double>& within) const {
         std::size_t k = 0;
         const auto up_to = [&](std::uint64_t count, double seconds) {
@@ -90,14 +90,15 @@ class NearLatencies {
         };
         std::uint64_t reached = capacity_[n] - 1;
         up_to(reached, 0);
-        if (latency_.empty()) return up_to(within.size(), nearest_);  // that there is room was checked
+        if (latency_.empty())
+            return up_to(within.size(), nearest_);  // the capacity for all ranks was checked
         std::vector<std::pair<double, std::uint64_t>> others;
         for (std::size_t other = 0; other < capacity_.size(); ++other) {
             if (other == n) continue;
             const std::size_t pair = outward ? n * capacity_.size() + other : other * capacity_.size() + n;
             others.emplace_back(latency_[pair], capacity_[other]);
         }
-        // A heap, as only the nearest are wanted.
+        // A heap, because only the nearest nodes are needed.
         std::ranges::make_heap(others, std::greater());
         while (k < within.size()) {
             std::ranges::pop_heap(others, std::greater());
@@ -107,7 +108,7 @@ class NearLatencies {
         }
     }
 
-    std::vector<std::uint64_t> capacity_;  // of nodes for ranks; none is 0
+    std::vector<std::uint64_t> capacity_;  // per node; none is 0
     std::uint64_t max_on_node_ = 0;
     std::vector<double> latency_;  // by pair of nodes; empty if unknown
     std::vector<double> to_, from_;
@@ -118,10 +119,10 @@ class NearLatencies {
 /// Messages of a rank in descending size.
 struct RankTraffic {
     std::vector<std::int64_t> out, in;  // bytes, by peer
-    std::vector<std::int64_t> sent;     // of those, what goes in messages
+    std::vector<std::int64_t> sent;     // bytes, by peer that receives messages
     std::int64_t messages = 0;          // sent
-    std::int64_t fewest = 0;            // messages to any peer
-    std::uint32_t senders = 0;          // that it gets messages from
+    std::int64_t fewest = 0;            // minimum number of messages to any peer
+    std::uint32_t senders = 0;          // number of ranks that send messages to it
 };
 
 std::vector<RankTraffic> traffic_of(const CommGraph& graph) {
@@ -173,8 +174,9 @@ bool must_leave(const CommGraph& graph, std::uint64_t max_on_node) {
     return false;
 }
 
-/// Bytes that the busiest node has at least, of numbers by rank: those of one rank, the mean, and those of i + 1 ranks
-/// that must share a node where more than i times as many ranks as nodes have as much.
+/// Minimum bytes of the busiest node, from bytes by rank: the largest rank, the mean, and (i + 1) times a
+/// value if more than i times the number of nodes have at least that value, because i + 1 of these ranks must
+/// share a node.
 double busiest_node(std::vector<double> of_rank, std::size_t nodes) {
     std::ranges::sort(of_rank, std::greater());
     double most = std::accumulate(of_rank.begin(), of_rank.end(), 0.0) / static_cast<double>(nodes);
@@ -183,14 +185,14 @@ double busiest_node(std::vector<double> of_rank, std::size_t nodes) {
     return most;
 }
 
-/// Seconds of what is busiest in one or several phases.
+/// Seconds of the busiest link or NIC, and of the busiest memory, in one or several phases.
 struct Load {
     double network = 0;
     double memory = 0;
     std::string where{};
 };
 
-/// Loads of NICs and memories.
+/// Minimum loads of NICs and memories.
 Load node_load(const std::vector<RankTraffic>& traffic, const NearLatencies& near, const NodeSpeeds& speeds) {
     Load load{.where = "network cards"};
     for (const auto bytes : {&RankTraffic::out, &RankTraffic::in}) {
@@ -216,9 +218,9 @@ void raise(Load& load, const CongestionBound& congestion) {
     load.where = congestion.by + (congestion.where.empty() ? "" : " of " + congestion.where);
 }
 
-/// Minima of the parts of PhaseTime.
+/// Lower bounds on the parts of PhaseTime.
 struct Parts {
-    double first = 0;         // until the network is reached
+    double first = 0;         // seconds until the first byte reaches the network
     double first_inside = 0;  // likewise memory
     TimeBound all{};          // the largest
 };
@@ -234,7 +236,7 @@ Parts parts_of(const CommGraph& graph, const Machine& machine, const NearLatenci
     const auto counted = [&](Seconds startup) { return std::floor(startup.value / tick + 0.5) * tick; };
     const double leaving_startup = counted(speeds.startup);
     const double inside_startup = counted(speeds.memory_startup);
-    const std::uint64_t kept = near.max_on_node() - 1;  // peers on the own node
+    const std::uint64_t kept = near.max_on_node() - 1;  // maximum number of peers on the own node
     double rounds = 0;
     for (const std::int64_t messages : graph.all_messages())
         rounds = std::max(rounds, static_cast<double>(messages));
@@ -259,7 +261,7 @@ Parts parts_of(const CommGraph& graph, const Machine& machine, const NearLatenci
         if (one.sent.size() > kept) {
             startups += static_cast<double>(one.sent.size() - kept) * static_cast<double>(one.fewest) *
                         std::max(0.0, leaving_startup - inside_startup);
-            // One that is as large as this has to leave.
+            // At least one message of this size is inter-node.
             const auto bytes = static_cast<double>(one.sent[kept]);
             largest = std::max({largest, bytes / speeds.port.value, bytes * near.seconds_per_byte()});
         }
@@ -284,7 +286,7 @@ Parts parts_of(const CommGraph& graph, const Machine& machine, const NearLatenci
     return parts;
 }
 
-/// The largest term names the bound.
+/// The largest phase names the bound.
 void add(Parts& sum, const Parts& parts, TimeBound& largest) {
     sum.first += parts.first;
     sum.first_inside += parts.first_inside;
@@ -292,8 +294,8 @@ void add(Parts& sum, const Parts& parts, TimeBound& largest) {
     if (parts.all.value > largest.value) largest = parts.all;
 }
 
-/// Rounds one after the other, or phases: `each` adds up what they take at least by themselves; what is busiest in all
-/// of them together takes no longer than what is busiest in each.
+/// Combines consecutive rounds or phases. Adds up the bounds of each; the busiest link of all together is
+/// never busier than the sum of the busiest of each.
 Parts joined(const std::vector<Parts>& each, const Load& load) {
     Parts sum;
     TimeBound largest;

@@ -57,7 +57,7 @@ class Transport {
         return costs_[std::size_t{i} * columns_ + j] - price_[j];
     }
 
-    /// Dijkstra's algorithm to the nearest column with capacity left; prices follow.
+    /// Dijkstra's algorithm to the nearest column with remaining capacity; then updates the prices.
     std::uint32_t find_path(std::uint32_t row) {
         std::ranges::fill(distance_, unreached);
         std::ranges::fill(column_before_, no_index);
@@ -95,7 +95,7 @@ class Transport {
         }
     }
 
-    /// Calls visit(row, column that it came from) from the end of a path to its start, where that column is none.
+    /// Calls visit(row, previous column) along a path from its end to its start; none at the start.
     template <class Visit>
     void walk_back(std::uint32_t row, std::uint32_t end, const Visit& visit) {
         for (std::uint32_t j = end;;) {

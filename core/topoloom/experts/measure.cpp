@@ -30,7 +30,7 @@ class Held {
         absent_.resize(nodes_);
     }
 
-    /// The fraction of an expert's tokens that a replica on a node takes.
+    /// The fraction of an expert's tokens that a replica on a node receives.
     [[nodiscard]] double taken(std::size_t expert, std::size_t node) const {
         if (dispatch_ == ExpertDispatch::spread) return 1.0 / all_[expert];
         double elsewhere = 0;
@@ -74,7 +74,8 @@ class Held {
         });
     }
 
-    /// The chance that a token from a node, or from none (`nodes_`), does not go to each node; its own does not count.
+    /// The probability that a token from a node, or from none (`nodes_`), does not visit each node; its own
+    /// node is excluded.
     void reach(std::span<const std::int64_t> choices, std::size_t from) {
         std::fill(absent_.begin(), absent_.end(), 1.0);
         for (const std::int64_t choice : choices) {

@@ -110,7 +110,7 @@ double NodeSearch::shared_change(std::uint32_t a, std::uint32_t b) {
     return change;
 }
 
-/// By how much of a GPU's mean load.
+/// Excess over the limit, relative to a GPU's mean load.
 double NodeSearch::over_limit(std::size_t node, double load, double over) const {
     const double limit = mean_ * static_cast<double>(gpus_.gpus_on(node).size()) * (1 + over);
     return std::max(0.0, load - limit) / mean_;
@@ -134,7 +134,7 @@ void NodeSearch::anneal(std::size_t swaps, double over, double heat, Rng& rng) {
     const double first = first_temperature(rng) * heat;
     if (first == 0) return;
     constexpr std::size_t steps = 200;
-    constexpr double coolest = 0.01;  // of the first temperature
+    constexpr double coolest = 0.01;  // relative to the first temperature
     const double loose = std::max(over, 0.05);
     const auto count = static_cast<std::uint32_t>(movable_.size());
     for (std::size_t step = 0; step < steps; ++step) {
@@ -211,8 +211,8 @@ void NodeSearch::swap_gpus(std::uint32_t a, std::uint32_t b) {
     std::swap(gpu_of_[a], gpu_of_[b]);
 }
 
-/// Lowers the load of the fullest GPU as far as possible, down to `most`, by the cheapest swap that fills no other GPU
-/// above `most`.
+/// Lowers the load of the fullest GPU as far as possible, down to `most`, by the cheapest swap that fills no
+/// other GPU above `most`.
 bool NodeSearch::unload_fullest(double most) {
     const auto full =
         static_cast<std::uint32_t>(std::max_element(gpu_load_.begin(), gpu_load_.end()) - gpu_load_.begin());
@@ -238,7 +238,7 @@ bool NodeSearch::unload_fullest(double most) {
     return true;
 }
 
-/// Whether two GPUs can swap these.
+/// Whether the GPUs of two replicas can swap them.
 bool NodeSearch::fits(std::uint32_t a, std::uint32_t b, double most) const {
     const std::uint32_t from = gpu_of_[a];
     const std::uint32_t to = gpu_of_[b];

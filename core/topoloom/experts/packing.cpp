@@ -55,7 +55,7 @@ class Bins {
         bin_of_[replica] = static_cast<std::uint32_t>(bin);
     }
 
-    /// Takes the swap after which the fuller of the two is least full; false if none helps.
+    /// Applies the swap with the least load of the fuller bin; returns false if no swap helps.
     bool swap_with_fullest() {
         const auto full =
             static_cast<std::size_t>(std::max_element(load_.begin(), load_.end()) - load_.begin());

@@ -24,7 +24,7 @@ namespace {
 
 using Counts = std::vector<std::uint32_t>;
 
-constexpr double rounding = 1e-9;  // of sums of loads in another order
+constexpr double rounding = 1e-9;  // relative, for sums of loads in a different order
 
 /// Offset of the first replica of each expert in the list of replicas.
 Counts firsts(const Counts& counts) {
@@ -57,15 +57,15 @@ class Search {
         placed_.best = placed_.even;
         const std::vector<double> loads = bin_loads(replicas, gpu_of, gpus_.count());
         most_ = *std::max_element(loads.begin(), loads.end()) * (1 + slack_) * (1 + rounding);
-        // Dispatch to the nearest may load a GPU more than an equal share of each expert does.
+        // Nearest dispatch may load a GPU more than equal shares of each expert do.
         const ExpertMeasures even = measure(placed_.even);
         visits_ = is_within(even) ? even.visits : std::numeric_limits<double>::infinity();
         if (gpus_.nodes() == 1 || most_ == 0) return placed_;
         if (dispatch_ == ExpertDispatch::spread) {
             try_from(placed_.even);
         } else {
-            // Few replicas of the others leave the most to the busiest, but GPUs hard to even out. With tokens one
-            // start in between is within 1 % of the better of two, in half of the time.
+            // Fewer replicas of other experts allow more for the busiest, but GPUs are harder to balance.
+            // With tokens, one start in between is within 1 % of the better of two, in half of the time.
             const bool is_given = layer_.tokens() > 0;
             for (const double part : is_given ? std::vector{0.9} : std::vector{1.0, 0.7})
                 try_from(spread_out(by_load, part));
@@ -90,15 +90,15 @@ class Search {
         if (layer_.tokens() > 0) bring_together(start, hot);
     }
 
-    /// Begins with blocks of consecutive experts.
+    /// Starts from blocks of consecutive experts.
     void try_blocks() {
         std::vector<std::uint32_t> order(layer_.loads.size());
         std::iota(order.begin(), order.end(), 0U);
         try_in_order(order);
     }
 
-    /// Begins with groups of experts that tokens choose together, each once, and their replicas on the same node: the
-    /// other starts spread replicas over nodes, which breaks groups.
+    /// Starts from groups of experts that tokens choose together, with replicas on the same node. Other
+    /// starts spread replicas over nodes, which breaks groups.
     void try_groups() {
         const std::size_t experts = layer_.loads.size();
         if (blocks_on_nodes(layer_.loads, gpus_).empty()) return;
@@ -119,8 +119,8 @@ class Search {
         try_in_order(order);
     }
 
-    /// Takes blocks of neighbors in this order, or begins with them if that is better than what was found, whatever the
-    /// loads: nodes with too much are relieved first, half of the slack left for GPUs.
+    /// Tries blocks of adjacent experts in this order. If their visits are fewer than the best, ignoring
+    /// loads, continues from blocks with overloaded nodes relieved; half of the slack remains for GPUs.
     void try_in_order(std::span<const std::uint32_t> order) {
         const auto blocks = blocks_on_nodes(layer_.loads, gpus_, order);
         if (blocks.empty()) return;
@@ -131,10 +131,10 @@ class Search {
         bring_together(start, cool);
     }
 
-    /// Replicas on different nodes, most of those that can be spared of the busiest experts, if none takes more than a
-    /// part of a GPU's load; nothing if no placement keeps to the load.
+    /// Places replicas on different nodes, with as many as possible for the busiest experts, such that none
+    /// exceeds a fraction of a GPU's load; returns nothing if no placement satisfies the load limit.
     [[nodiscard]] std::vector<std::uint32_t> spread_out(const Counts& by_load, double part) {
-        const bool is_given = layer_.tokens() > 0 && part < 0.95;  // GPUs are then easy to even out
+        const bool is_given = layer_.tokens() > 0 && part < 0.95;  // then GPUs are easy to balance
         for (; part > 0.35; part -= 0.1) {
             const Counts counts = replicas_by_node(layer_.loads, gpus_, part * most_);
             if (counts.empty()) continue;
@@ -148,7 +148,7 @@ class Search {
         return is_packed ? std::move(start) : std::vector<std::uint32_t>{};
     }
 
-    /// Experts slot by slot, and whether they keep to the load.
+    /// Experts slot by slot, and whether they satisfy the load limit.
     [[nodiscard]] std::pair<std::vector<std::uint32_t>, bool> on_different_nodes(const Counts& counts) {
         const auto replicas = list_replicas(layer_.loads, counts);
         const Counts limits = most_on_node(counts);
@@ -168,7 +168,7 @@ class Search {
         return most;
     }
 
-    /// Replicas that stay on their nodes where tokens go to the nearest: those of experts with several.
+    /// Replicas that stay on their nodes under nearest dispatch: those of experts with several replicas.
     [[nodiscard]] std::vector<bool> held_often(const Counts& counts,
                                                std::span<const ExpertReplica> replicas) const {
         std::vector<bool> often;
@@ -177,7 +177,7 @@ class Search {
         return often;
     }
 
-    /// Nodes for replicas: those of experts held several times on different ones, the others by load.
+    /// Initial nodes of replicas: replicas of the same expert on different nodes, all others by load.
     [[nodiscard]] std::vector<std::uint32_t> first_nodes(const Counts& counts,
                                                          std::span<const ExpertReplica> replicas,
                                                          const Counts& at_most) const {
@@ -214,8 +214,8 @@ class Search {
         return node_of;
     }
 
-    /// The replicas that every second token goes to. Of an expert that is held on several nodes, it is drawn; tokens
-    /// that find one on their own node need none.
+    /// Draws the replicas that every second token visits. If an expert has replicas on several nodes, one is
+    /// drawn at random; tokens with a replica on their own node need none.
     [[nodiscard]] TokenPins draw_pins(const Counts& counts, std::span<const std::uint32_t> node_of) {
         TokenPins tokens;
         const Counts first = firsts(counts);
@@ -235,14 +235,14 @@ class Search {
         return tokens;
     }
 
-    /// Shares of the temperature that annealing begins with: of replicas between nodes, then of packed ones.
+    /// Fractions of the initial temperature: for replicas between nodes, then for packed replicas.
     struct Heat {
         double nodes, gpus;
     };
     static constexpr Heat hot{1, 0.3};
-    static constexpr Heat cool{0.1, 0.05};  // more melts blocks, in four times the time
+    static constexpr Heat cool{0.1, 0.05};  // hotter destroys blocks and takes four times as long
 
-    /// Searches for nodes where tokens find more of their experts, from a placement on.
+    /// Improves a placement by moving experts of the same tokens to the same nodes.
     void bring_together(std::span<const std::uint32_t> start, const Heat& heat) {
         Counts counts(layer_.loads.size(), 0);
         for (const std::uint32_t expert : start) ++counts[expert];
@@ -257,7 +257,7 @@ class Search {
         }
         const TokenPins tokens = draw_pins(counts, node_of);
         constexpr std::size_t swaps = 400'000;
-        for (const double part : {0.9, 0.3}) {  // of the slack, for nodes: GPUs need the rest
+        for (const double part : {0.9, 0.3}) {  // fraction of the slack for nodes; GPUs need the rest
             NodeSearch search(gpus_, replicas, tokens, node_of, held_often(counts, replicas),
                               most_on_node(counts));
             search.anneal(swaps, slack_ * part, heat.nodes, rng_);
@@ -271,7 +271,7 @@ class Search {
         take(slots_of(gpus_, replicas, search.anneal_packed(most_, 2 * swaps, 1, rng_)));
     }
 
-    /// Keeps a placement if it keeps to the load and is the best so far.
+    /// Records a placement if it satisfies the load limit and is the best so far.
     void take(std::vector<std::uint32_t> held) {
         const ExpertMeasures found = measure(held);
         if (!is_within(found) || found.visits >= visits_) return;
@@ -284,8 +284,8 @@ class Search {
     ExpertDispatch dispatch_;
     double slack_;
     Rng rng_;
-    double most_ = 0;    // load of a GPU
-    double visits_ = 0;  // of the best
+    double most_ = 0;    // maximum load of a GPU
+    double visits_ = 0;  // visits of the best placement
     PlacedExperts placed_;
 };
 

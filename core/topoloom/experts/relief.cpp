@@ -67,7 +67,7 @@ class Relief {
         }
     }
 
-    /// Replicas on GPUs of their own node, so that none fills more than a GPU.
+    /// Adds replicas on other GPUs of the same node until no replica exceeds a GPU's load.
     void split_large(double over) {
         const double most = mean_ / static_cast<double>(gpus_.gpus_on(0).size()) * (1 + over);
         for (std::size_t expert = 0; expert < home_.size(); ++expert) {
@@ -79,7 +79,8 @@ class Relief {
         }
     }
 
-    /// Adds the cheapest copy of an expert of the fullest node; false if that has no more than the limit, or none fits.
+    /// Adds the cheapest replica of an expert of the fullest node; false if the node is within the limit, or
+    /// if no replica fits.
     bool relieve(double limit) {
         const auto full =
             static_cast<std::size_t>(std::max_element(load_.begin(), load_.end()) - load_.begin());
@@ -108,8 +109,8 @@ class Relief {
         return true;
     }
 
-    /// Further replicas on the own node, of the experts with the largest: they change no visits. Those that are elsewhere
-    /// as well come last.
+    /// Adds replicas on their own node of the experts with the largest load per replica, which changes no
+    /// visits. Experts with a replica on another node come last.
     void fill(std::size_t node) {
         const auto key = [&](std::size_t expert) { return std::pair(away_[expert] == none, share(expert)); };
         while (left_[node] > 0) {
@@ -143,11 +144,11 @@ class Relief {
     const ExpertLayer& layer_;
     const ExpertGpus& gpus_;
     std::size_t nodes_;
-    double mean_ = 0;                   // load of a node
+    double mean_ = 0;                   // mean load of a node
     std::vector<std::size_t> home_;     // of experts
-    std::vector<std::uint32_t> count_;  // replicas at home
-    std::vector<std::size_t> away_;     // the other node that has one
-    std::vector<std::size_t> left_;     // slots of nodes
+    std::vector<std::uint32_t> count_;  // replicas on the home node
+    std::vector<std::size_t> away_;     // the other node with a replica
+    std::vector<std::size_t> left_;     // free slots of nodes
     std::vector<double> load_;
     std::vector<std::int32_t> alone_;
 };

@@ -62,12 +62,12 @@ class ReplicaSearch {
     [[nodiscard]] double share(std::size_t expert) const {
         return loads_[expert] / static_cast<double>(slots_[expert].size());
     }
-    /// The tokens of an expert that stay on a node.
+    /// Tokens of an expert that stay on a node.
     [[nodiscard]] double kept(std::size_t expert, std::size_t at) const {
         return on_node_[expert * nodes_ + at] > 0 ? loads_[expert] * gpus_.share(at) : 0;
     }
     [[nodiscard]] double over(double load) const { return std::max(0.0, load - most_); }
-    /// Kept tokens lower it, loads above the limit raise it: a tenth of one in the end outweighs all moves.
+    /// Objective of annealing: ten times the load above the limit, minus the tokens that stay on their nodes.
     [[nodiscard]] double energy() const { return 10 * over_ - kept_; }
 
     [[nodiscard]] bool on_gpu(std::uint32_t at, std::uint32_t expert) const {
@@ -91,7 +91,7 @@ class ReplicaSearch {
         kept_ += kept(expert, at);
     }
 
-    /// Whether a node may hold one more of an expert, once `leaving` of them are gone.
+    /// Whether a node may have another replica of an expert after `leaving` replicas have left.
     [[nodiscard]] bool has_room(std::uint32_t expert, std::size_t at, std::uint32_t leaving) const {
         const std::size_t most = (slots_[expert].size() + nodes_ - 1) / nodes_;
         return on_node_[expert * nodes_ + at] - leaving < std::max<std::size_t>(1, most);
@@ -170,8 +170,8 @@ class ReplicaSearch {
     std::vector<std::vector<std::uint32_t>> slots_;  // by expert
     std::vector<std::uint32_t> on_node_;             // by expert, then node
     std::vector<double> gpu_load_;
-    double over_ = 0;  // all loads above the limit
-    double kept_ = 0;  // all tokens that stay on their nodes
+    double over_ = 0;  // sum of loads above the limit
+    double kept_ = 0;  // sum of tokens that stay on their nodes
     double temperature_ = 0;
     double best_kept_ = -1;
     std::vector<std::uint32_t> best_;

@@ -11,7 +11,8 @@ namespace topoloom {
 
 namespace {
 
-/// Gives `left` more replicas, each to whoever has the largest load per replica; no GPU holds an expert twice.
+/// Adds `left` replicas, each to the expert with the largest load per replica; no GPU has two replicas of an
+/// expert.
 void add_by_load(std::span<const double> loads, std::size_t gpus, std::size_t left,
                  std::vector<std::uint32_t>& counts) {
     using Entry = std::pair<double, std::int64_t>;  // ties: the lower expert first

@@ -14,13 +14,13 @@ namespace topoloom {
 
 namespace {
 
-// Temporary objects among the arguments of what is awaited are destroyed twice by GCC 12: here they have names.
+// GCC 12 destroys temporary arguments of awaited calls twice; therefore they have names here.
 
 constexpr TreeTopics sum_topics{Topic::sums_up, Topic::sums_down};
 constexpr TreeTopics next_topics{Topic::next_up, Topic::next_down};
 
-/// Payload on what is next to a place of the merged line: the first giver's place and owner, the first receiver's key, and the
-/// last giver's place; -1: there is none.
+/// Payload of the scan around a position of the merged line: position and owner of the first sender, key of
+/// the first receiver, position of the last sender; -1: none.
 constexpr std::size_t next_giver = 0, next_owner = 1, next_receiver = 2, last_giver = 3;
 
 Payload add_next(const Payload& left, const Payload& right) {
@@ -30,7 +30,7 @@ Payload add_next(const Payload& left, const Payload& right) {
             right[last_giver] >= 0 ? right[last_giver] : left[last_giver]};
 }
 
-/// Brings the element of each rank that is not at its end to its place before the merge.
+/// Sends the element of each rank that is not at its target to its position before the merge.
 Coroutine<Element> line_up(PeerChannel& channel, std::uint32_t rank, std::uint32_t elements, Placed own) {
     if (own.is_placed && own.place != rank) channel.send(own.place, Topic::line_up, own.element.payload());
     if (rank < elements && (!own.is_placed || own.place != rank)) {
@@ -40,7 +40,7 @@ Coroutine<Element> line_up(PeerChannel& channel, std::uint32_t rank, std::uint32
     co_return own.element;
 }
 
-/// A bitonic network; what is beyond the last element counts as larger than all, and stays there.
+/// Runs a bitonic merge network. Missing elements after the last count as infinite and stay there.
 Coroutine<Element> merge(PeerChannel& channel, std::uint32_t rank, std::uint32_t elements, Element own) {
     for (std::uint32_t half = std::bit_ceil(elements) / 2; half > 0; half /= 2) {
         const std::uint32_t other = rank ^ half;
@@ -53,14 +53,14 @@ Coroutine<Element> merge(PeerChannel& channel, std::uint32_t rank, std::uint32_t
     co_return own;
 }
 
-/// A place in a stretch of the merged line that ends with a giver.
+/// A position in a segment of the merged line that ends with a sender.
 struct Stretch {
     std::uint32_t giver;
-    std::uint32_t away;    // from the giver
-    std::uint32_t length;  // of others than the giver
+    std::uint32_t away;    // distance to the sender
+    std::uint32_t length;  // number of positions before the sender
 };
 
-/// Sends who is served towards the giver, along a binomial tree; there, the result is all.
+/// Gathers served receivers at the sender along a binomial tree; returns the complete list there.
 Coroutine<Payload> gather(PeerChannel& channel, Stretch stretch, Payload served) {
     const auto [giver, away, length] = stretch;
     for (std::uint32_t step = 1; away + step <= length && (away & step) == 0; step *= 2) {
@@ -73,7 +73,8 @@ Coroutine<Payload> gather(PeerChannel& channel, Stretch stretch, Payload served)
     co_return Payload();
 }
 
-/// What the element's owner learns: its source, or -1, and what that gives; then pairs of receivers and tasks.
+/// Finds the partners of an element's owner. Payload: its sender, or -1, and the tasks received; then pairs
+/// of receivers and tasks.
 Coroutine<Payload> find_partners(PeerChannel& channel, std::uint32_t rank, std::uint32_t elements,
                                  Element own, std::int64_t all_given) {
     const bool gives = own.is_receiver == 0;
@@ -89,7 +90,7 @@ Coroutine<Payload> find_partners(PeerChannel& channel, std::uint32_t rank, std::
     const std::int64_t until = around.after[next_receiver];
     const std::int64_t lacks = gives ? (until >= 0 ? until : all_given) - own.key : own.tasks;
     const auto begin = static_cast<std::uint32_t>(std::max<std::int64_t>(around.before[last_giver], 0));
-    // First what others wait for: else givers would wait for each other in a row.
+    // Serve the waiting gather first; otherwise senders would wait for each other in a chain.
     if (around.after[next_giver] >= 0) {
         const auto giver = static_cast<std::uint32_t>(around.after[next_giver]);
         Payload served;

@@ -10,10 +10,10 @@ namespace topoloom {
 
 namespace {
 
-// The kinds of ranks in the order in which they end at the ceiling, as in target_loads(); then two sums of tasks.
+// Kinds of ranks in the order in which they get the ceiling, as in target_loads(); then two sums of tasks.
 constexpr std::size_t at_ceiling = 0, above = 1, below = 2, at_floor = 3, surplus = 4, deficit = 5;
 
-/// Number of ranks of each kind that end at the ceiling. They are the lowest ones.
+/// Number of ranks of each kind that get the ceiling: the lowest ranks of the kind.
 using Quota = std::array<std::int64_t, 4>;
 
 Quota quota_of(std::int64_t with_one_more, const Payload& all) {

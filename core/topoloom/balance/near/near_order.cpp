@@ -12,7 +12,7 @@ namespace topoloom {
 
 namespace {
 
-/// The nodes that ranks are on, along the curve: the place of each by node, of the others 0.
+/// Positions along the curve of the nodes that ranks use, indexed by node; 0 for other nodes.
 std::vector<std::uint32_t> places_of_nodes(const Machine& machine, std::span<const Slot> slots) {
     std::vector<char> used(machine.node_count(), 0);
     for (const Slot slot : slots) used[machine.node(slot).value] = 1;
@@ -53,7 +53,7 @@ std::vector<std::uint64_t> meeting_times(const Machine& machine, std::span<const
                                          std::span<const std::uint32_t> order) {
     const std::vector<std::uint32_t> distances = distances_along(machine, slots, order);
     std::vector<std::uint64_t> times(distances.size());
-    std::uint64_t groups = 0;  // of ranks that are as near as can be
+    std::uint64_t groups = 0;  // number of groups of ranks at distance 0
     for (std::size_t i = 0; i < times.size(); ++i) {
         if (distances[i] > 0) ++groups;
         times[i] = std::uint64_t{distances[i]} << 6 | static_cast<std::uint64_t>(std::countr_zero(groups));

@@ -9,7 +9,7 @@ namespace topoloom {
 
 namespace {
 
-/// The shipments of every rank, to it or from it.
+/// The shipments from and to every rank.
 struct Incident {
     std::vector<std::uint32_t> first;
     std::vector<std::uint32_t> shipments;
@@ -39,8 +39,9 @@ std::vector<Shipment> limit_receives(std::vector<Shipment> shipments, std::size_
     std::vector<char> seen(ranks, 0);
     std::vector<std::uint32_t> waiting;
     std::vector<std::uint32_t> sources;
-    // Trees are walked from a giver. A receiver then rearranges the givers below it, and the one above it last, to whom nobody
-    // gives: each giver is below one receiver, so it is given to on behalf of one.
+    // Each tree of shipments is traversed from a sender. A receiver rearranges the senders below it, and last
+    // the sender above it, which never receives. Each sender is below only one receiver, so it receives on
+    // behalf of only one.
     const auto rearrange = [&](std::uint32_t receiver, std::uint32_t above) {
         sources.clear();
         for (const std::uint32_t i : incident.of(receiver)) {

@@ -10,8 +10,8 @@ namespace topoloom {
 
 namespace {
 
-/// Givers and receivers in a spanning tree, whose edges are all that carries tasks; potentials of the two ends of an edge add
-/// up to its cost. Nodes are givers, then receivers.
+/// A spanning tree of senders and receivers whose edges are the shipments. The potentials of the two ends of
+/// an edge add up to its cost. Nodes are senders first, then receivers.
 class Basis {
    public:
     Basis(std::size_t givers, std::size_t receivers, std::vector<std::uint32_t> costs,
@@ -29,7 +29,8 @@ class Basis {
         hang(tree);
     }
 
-    /// Exchanges edges until none would make the transport cheaper. Each exchange does, since no edge is empty.
+    /// Exchanges edges until no exchange makes the transport cheaper. Each exchange makes it cheaper because
+    /// no edge is empty.
     void run() {
         for (std::uint32_t giver = 0, idle = 0; idle < givers_; giver = (giver + 1) % givers_) {
             const std::int64_t own = potential_[giver];
@@ -104,8 +105,8 @@ class Basis {
         if (next_[node] != no_index) before_[next_[node]] = before_[node];
     }
 
-    /// Calls visit(node, whether the edge above loses tasks, whether it is on the giver's side) around the cycle that a new
-    /// edge closes.
+    /// Calls visit(node, whether the edge above loses tasks, whether the node is on the sender's side) around
+    /// the cycle that a new edge closes.
     template <class Visit>
     void around(std::uint32_t giver, std::uint32_t receiver, const Visit& visit) const {
         std::uint32_t a = giver;
@@ -149,7 +150,8 @@ class Basis {
         shift(root, on_givers_side ? reduced : -reduced);
     }
 
-    /// Adds to the potentials of the givers below a node, takes from those of receivers, and renews depths.
+    /// Adds to the potentials of the senders below a node, subtracts from those of the receivers, and updates
+    /// depths.
     void shift(std::uint32_t root, std::int32_t by) {
         waiting_.assign(1, root);
         while (!waiting_.empty()) {
@@ -165,7 +167,7 @@ class Basis {
     std::size_t receivers_;
     std::vector<std::uint32_t> costs_;
     std::vector<std::uint32_t> parent_;
-    std::vector<std::int64_t> flow_;  // on the edge above
+    std::vector<std::int64_t> flow_;  // tasks on the edge above
     std::vector<std::uint32_t> depth_;
     std::vector<std::int32_t> potential_;
     std::vector<std::uint32_t> child_, next_, before_;
@@ -198,8 +200,8 @@ std::vector<Shipment> cheapest_transport(const NearExcess& near, const Machine& 
         side.push_back(i);
         (near.excess[i] > 0 ? giving : receiving).push_back(near.ranks[i]);
     }
-    // Each giver has a little more, and the last receiver lacks that all (Orden 1956): then nothing less than all balances, so
-    // that no edge of a tree is empty, and no exchange is in vain.
+    // Perturbation (Orden 1956): each sender gets a small extra amount, and the last receiver needs the sum.
+    // No proper subset balances, so no tree edge is empty and each exchange reduces the cost.
     const auto scale = static_cast<std::int64_t>(2 * givers.size() + 2);
     NearExcess enlarged = near;
     for (std::int64_t& excess : enlarged.excess) {

@@ -13,14 +13,14 @@ namespace topoloom {
 
 namespace {
 
-/// Places of the order from `begin` to before `end`; shipments between them.
+/// Positions `begin` .. `end` - 1 of the order, and the shipments between them.
 struct Window {
     std::uint32_t begin;
     std::uint32_t end;
     std::vector<Shipment> shipments;
 };
 
-/// Work grows faster than the width; 0: there is no time for any.
+/// Width of a window, limited because work grows faster than the width; 0: no time for any window.
 std::uint32_t window_width(std::size_t ranks) {
     if (ranks <= std::size_t{1} << 15) return 1024;
     if (ranks <= std::size_t{1} << 17) return 256;
@@ -66,7 +66,7 @@ std::vector<Shipment> improve_in_windows(std::vector<Shipment> shipments, const 
         for (std::uint32_t begin = 0, end = shift > 0 ? shift : width; begin < count;
              begin = end, end = begin + width)
             windows.push_back({begin, std::min(end, count), {}});
-        const std::uint32_t before = shift > 0 ? width - shift : 0;  // what the first window is short of
+        const std::uint32_t before = shift > 0 ? width - shift : 0;  // the deficit of the first window
         const auto window_of = [&](std::uint32_t place) { return (place + before) / width; };
         std::vector<Shipment> others;
         for (const Shipment& one : shipments) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double parts_of_average = 10'000;
 
-/// What tasks of a rank send to, and get from, ranks `from` and `to`: by how much more the latter.
+/// Bytes that a task exchanges with tasks of rank `to`, minus those with tasks of rank `from`.
 std::int64_t pull(const CommGraph& symmetric, std::span<const Rank> rank_of, std::size_t task, Rank from,
                   Rank to) {
     std::int64_t more = 0;
@@ -25,7 +25,7 @@ std::int64_t pull(const CommGraph& symmetric, std::span<const Rank> rank_of, std
     return more;
 }
 
-/// Tasks by rank, which change ranks.
+/// Tasks by rank; supports moving tasks between ranks.
 class Holders {
    public:
     Holders(const Tasks& tasks, const CommGraph* symmetric)
@@ -37,7 +37,7 @@ class Holders {
             held_[rank_of_[task].value].push_back(task);
     }
 
-    /// Moves tasks while that gets closer to `load`; returns the remaining load.
+    /// Moves tasks while this brings the moved load closer to `load`; returns the remaining load.
     double hand_over(Rank from, Rank to, double load) {
         std::vector<std::pair<std::int64_t, std::size_t>> candidates;
         for (const std::size_t task : held_[from.value]) {
@@ -45,7 +45,8 @@ class Holders {
             candidates.emplace_back(symmetric_ == nullptr ? 0 : pull(*symmetric_, rank_of_, task, from, to),
                                     task);
         }
-        // The strongest pull first; then the heaviest, as light tasks fill the rest; then the lowest number.
+        // The strongest pull first; then the heaviest task, because light tasks can fill the rest; then the
+        // lowest number.
         std::ranges::sort(candidates, [&](const auto& a, const auto& b) {
             if (a.first != b.first) return a.first > b.first;
             if (tasks_.loads[a.second] != tasks_.loads[b.second])

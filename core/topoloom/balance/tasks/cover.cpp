@@ -10,7 +10,7 @@ namespace topoloom {
 namespace {
 
 constexpr int max_nodes = 20'000;
-/// With more tasks, a single one hardly matters.
+/// With more tasks, a single task hardly matters.
 constexpr std::size_t max_depth = 1000;
 
 class CoverSearch {
@@ -56,7 +56,7 @@ class CoverSearch {
         std::uint32_t task;
     };
 
-    /// Bytes that at least are needed of items `from` and later ones.
+    /// Lower bound on the bytes of items from index `from` on that cover `load`.
     [[nodiscard]] double bound(std::size_t from, double load) const {
         if (load <= 0) return 0;
         const double wanted = load_before_[from] + load;
@@ -82,7 +82,7 @@ class CoverSearch {
     }
 
     std::vector<Item> items_;
-    std::vector<double> load_before_{0}, bytes_before_{0};  // of the first ones
+    std::vector<double> load_before_{0}, bytes_before_{0};  // prefix sums
     std::vector<std::uint32_t> taken_, best_;
     double best_bytes_ = std::numeric_limits<double>::infinity();
     int nodes_ = 0;

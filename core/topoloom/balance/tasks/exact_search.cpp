@@ -66,12 +66,12 @@ class ExactSearch {
         return load_[rank] + tasks_.loads[task] <= best_load_ * (1 + load_rounding) &&
                size(task) <= tasks_.memory - bytes_[rank];
     }
-    /// By task and rank: the cost next to the tasks assigned so far.
+    /// Cost of a task on a rank with respect to the tasks assigned so far, by task and rank.
     [[nodiscard]] double* costs(std::size_t depth) {
         return cost_.data() + (tasks_.graph == nullptr ? 0 : depth * count_ * ranks_);
     }
 
-    /// Cost of the unassigned tasks, ignoring messages between them; none if one of them fits nowhere.
+    /// Minimum cost of the unassigned tasks, ignoring messages between them; none if a task fits on no rank.
     [[nodiscard]] std::optional<double> cost_of_rest(std::size_t depth) {
         const double* cost = costs(depth);
         double sum = 0;
@@ -84,7 +84,7 @@ class ExactSearch {
         }
         return sum;
     }
-    /// If all ranks are equally far and none of these tasks distinguishes the two, one represents both.
+    /// Ranks at equal distances that no unassigned task distinguishes are interchangeable.
     [[nodiscard]] bool is_like(std::size_t depth, std::size_t a, std::size_t b) {
         if (!distance_.flat() || load_[a] != load_[b] || bytes_[a] != bytes_[b]) return false;
         const double* cost = costs(depth);
@@ -106,7 +106,8 @@ class ExactSearch {
         return found;
     }
 
-    /// Whether nothing below is better: `most` is the load of the busiest rank, or the limit.
+    /// Whether this branch cannot improve on the best solution. `most`: load of the busiest rank, at least
+    /// the limit.
     [[nodiscard]] bool is_worse(double most, double cost) const {
         if (most < best_load_ * (1 - load_rounding)) return false;
         return most > best_load_ * (1 + load_rounding) || cost >= best_cost_ * (1 - load_rounding);
@@ -129,7 +130,7 @@ class ExactSearch {
         if (room < left_ * (1 - load_rounding)) return;
         const std::size_t task = order_[depth];
         for (const std::size_t rank : choices(depth)) {
-            if (!fits(task, rank)) continue;  // the best has become better
+            if (!fits(task, rank)) continue;  // the limit from the best solution has become tighter
             put(depth, rank);
             search(depth + 1, std::max(busiest, load_[rank]), cost + costs(depth)[task * ranks_ + rank]);
             take_away(depth, rank);
@@ -165,12 +166,12 @@ class ExactSearch {
     RankDistance distance_;
     std::size_t count_, ranks_;
     double limit_;
-    std::vector<std::size_t> order_;  // the heaviest first
-    std::vector<double> weight_;      // by pair of tasks, bytes in all periods
+    std::vector<std::size_t> order_;  // heaviest task first
+    std::vector<double> weight_;      // bytes in all periods, by pair of tasks
     std::vector<double> cost_;        // by depth, task and rank
     std::vector<double> load_;
     std::vector<std::int64_t> bytes_;
-    double left_ = 0;  // of tasks without a place
+    double left_ = 0;  // load of unassigned tasks
     std::vector<Rank> at_, best_;
     double best_load_ = std::numeric_limits<double>::infinity();
     double best_cost_ = std::numeric_limits<double>::infinity();

@@ -43,12 +43,12 @@ class Resettlement {
     }
 
    private:
-    using Waiting = std::pair<double, std::uint32_t>;  // load and task, the heaviest first
+    using Waiting = std::pair<double, std::uint32_t>;  // load and task, heaviest task first
 
     [[nodiscard]] std::int64_t size(std::uint32_t task) const {
         return tasks_.bytes.empty() ? 0 : tasks_.bytes[task];
     }
-    /// Few bytes for their load first, those without a load last; of equal ones the lowest.
+    /// Sorts by bytes per load, tasks without load last; on ties the lowest task first.
     void sort_by_price(std::vector<std::uint32_t>& list) const {
         std::ranges::sort(list, [&](std::uint32_t a, std::uint32_t b) {
             const bool weighs = tasks_.loads[a] > 0;
@@ -72,7 +72,7 @@ class Resettlement {
         return size(task) <= tasks_.memory - bytes_[rank];
     }
 
-    /// Removes the excess of a rank.
+    /// Removes tasks from a rank until it is within its limits.
     void give(std::uint32_t rank) {
         if (!exceeds(rank)) return;
         if (tasks_.poll) tasks_.poll();
@@ -91,7 +91,7 @@ class Resettlement {
             if (first.contains(task) || (load_[rank] > limit_ && tasks_.loads[task] == 0)) continue;
             hand_over(task);
         }
-        // The dearest ones first: what fits again stays.
+        // Take back tasks that fit again, the largest first.
         std::ranges::stable_sort(given, std::greater(), [&](std::uint32_t task) { return size(task); });
         std::erase_if(given, [&](std::uint32_t task) {
             if (!has_room(rank, task)) return false;
@@ -113,7 +113,7 @@ class Resettlement {
         owners_[task] = Rank{rank};
     }
 
-    /// Home again if it fits, else to the fullest rank in which it does.
+    /// Returns the task to its owner if it fits, otherwise to the fullest rank that has room.
     bool find_place(std::uint32_t task) {
         const std::uint32_t home = tasks_.owners[task].value;
         if (has_room(home, task)) return put(home, task), true;
@@ -128,7 +128,7 @@ class Resettlement {
         return false;
     }
 
-    /// On the least loaded rank that has memory, from which lighter tasks go.
+    /// Puts the task on the least loaded rank that has memory, and removes lighter tasks from it.
     void make_room(std::uint32_t task) {
         if (tasks_.poll) tasks_.poll();
         const auto at =
@@ -168,7 +168,7 @@ class Resettlement {
     std::priority_queue<Waiting> waiting_;
 };
 
-/// Ranks that are all equally far, and tasks that send nothing.
+/// The same tasks without messages, on ranks at equal distances.
 Tasks alone(const Tasks& tasks) {
     Tasks found = tasks;
     found.graph = nullptr;
@@ -177,7 +177,7 @@ Tasks alone(const Tasks& tasks) {
     return found;
 }
 
-/// Load of the busiest rank, down to the limit, then bytes that move.
+/// Load of the busiest rank, at least the limit, then moved bytes.
 std::pair<double, double> price_of(const Tasks& tasks, std::span<const Rank> owners) {
     return {std::max(load_limit(tasks), std::ranges::max(loads_of_ranks(tasks, owners))),
             task_cost(tasks, owners)};
@@ -197,7 +197,7 @@ std::vector<Rank> settle_with_few_bytes(const Tasks& tasks) {
     std::vector<Rank> best = Resettlement(problem).run();
     std::pair<double, double> least = price_of(problem, best);
     if (least.first <= load_limit(problem)) return best;
-    // Few large tasks may be packed better heaviest first.
+    // A few large tasks may be packed better by the greedy policy.
     for (const std::vector<Rank>& start :
          {best, balance_greedily(problem), balance_by_plan(problem, "alias")}) {
         if (!keep_to_memory(problem, start)) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// balance_with_few_bytes() without exact search, as a start for other searches.
+// balance_with_few_bytes() without the exact search, as a start for other searches.
 #pragma once
 
 #include <vector>

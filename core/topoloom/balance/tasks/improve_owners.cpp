@@ -40,9 +40,9 @@ class OwnerImprovement {
     }
 
    private:
-    /// Moves a task, in exchange for another one unless that is `nothing`.
+    /// A move of a task, or a swap unless `comes` is `nothing`.
     struct Change {
-        double most = 0;  // of the loads of both ranks, or the limit
+        double most = 0;  // larger load of the two ranks, at least the limit
         std::int64_t more_bytes = 0;
         std::size_t goes = nothing, comes = nothing;
         Rank to{0};
@@ -56,7 +56,7 @@ class OwnerImprovement {
         return tasks_.bytes.empty() ? 0 : tasks_.bytes[task];
     }
     [[nodiscard]] double load(std::size_t task) const { return task == nothing ? 0 : tasks_.loads[task]; }
-    /// The additional moved bytes if the task moves there.
+    /// Additional moved bytes if the task moves to this rank.
     [[nodiscard]] std::int64_t price(std::size_t task, Rank to) const {
         if (task == nothing) return 0;
         const Rank home = tasks_.owners[task];
@@ -107,7 +107,7 @@ class OwnerImprovement {
             looks_ += static_cast<std::int64_t>(held_[from.value].size());
             for (const std::size_t goes : held_[from.value]) {
                 consider(changed(from, to, goes, nothing));
-                // The candidate that balances both ranks best, and its neighbors.
+                // The candidate that best balances both ranks, and its predecessor.
                 const double wanted = load(goes) - (now - load_[to.value]) / 2;
                 auto at = std::ranges::lower_bound(list, wanted, {},
                                                    [&](std::size_t other) { return load(other); });
@@ -120,7 +120,7 @@ class OwnerImprovement {
         return true;
     }
 
-    /// The largest first; returns whether any has moved.
+    /// Returns tasks to their owners, largest first; returns whether any task has moved.
     bool bring_home(double most) {
         std::vector<std::size_t> away;
         for (std::size_t task = 0; task < owners_.size(); ++task)
@@ -150,7 +150,7 @@ class OwnerImprovement {
 
     const Tasks& tasks_;
     std::vector<Rank> owners_;
-    std::vector<std::vector<std::size_t>> held_;  // the lightest first
+    std::vector<std::vector<std::size_t>> held_;  // lightest task first
     std::vector<double> load_;
     std::vector<std::int64_t> bytes_;
     double limit_;

@@ -11,10 +11,10 @@ namespace topoloom {
 
 namespace {
 
-/// For sums in another order.
+/// Margin for sums in a different order.
 constexpr double sum_error = 1e-12;
 
-/// Minimum bytes that a rank must give away, regardless of the receivers.
+/// Minimum bytes that a rank must send, regardless of the receivers.
 std::int64_t least_given(const Tasks& tasks, std::span<const std::uint32_t> held, double limit) {
     double load = 0, bytes = 0;
     for (const std::uint32_t task : held) {
@@ -63,7 +63,7 @@ TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners) {
     if (tasks.bytes.empty()) return found;
     std::vector<std::vector<std::uint32_t>> held(tasks.ranks);
     for (std::uint32_t i = 0; i < owners.size(); ++i) held[tasks.owners[i].value].push_back(i);
-    // If tasks are too large for the limit, no rank had to give more than the reached load requires.
+    // If tasks are too large for the limit, no rank had to send more than the reached load requires.
     const double reached = std::max(found.load_limit, found.load_max * (1 + sum_error));
     for (const std::vector<std::uint32_t>& list : held)
         found.least_bytes += least_given(tasks, list, reached);

@@ -10,7 +10,7 @@ namespace topoloom {
 namespace {
 
 constexpr std::size_t nearest = 4;
-/// Paths along which hardly anything goes are left to others.
+/// Number of paths that move hardly any load before the search gives up.
 constexpr int max_idle_paths = 3;
 
 struct Offer {
@@ -22,7 +22,7 @@ struct Offer {
     }
 };
 
-/// How much moving a vertex reduces the excess of its rank, in the unit of excess().
+/// Reduction of its rank's excess by moving a vertex, in the unit of excess().
 double weight_of(const TaskParts& parts, Vertex v) {
     const double load = parts.level().load[v.value];
     return load > 0 ? load / parts.limit() : 0;
@@ -35,7 +35,7 @@ std::vector<Vertex> vertices_of(const TaskParts& parts, Part rank) {
     return list;
 }
 
-/// The ranks below the limit that are nearest to this one, the emptiest first where they are equally far.
+/// The nearest ranks below the limit; on equal distances the emptiest first.
 std::vector<Part> near_room(const TaskParts& parts, Part rank) {
     std::vector<std::pair<std::pair<double, double>, Part>> all;
     for (const Part other : ids<Part>(parts.ranks())) {
@@ -49,7 +49,7 @@ std::vector<Part> near_room(const TaskParts& parts, Part rank) {
     return found;
 }
 
-/// The lowest cost per unit of load removed comes first.
+/// Cost per unit of excess removed; cheapest moves come first.
 double price(const TaskParts& parts, Vertex v, double gain, double excess) {
     const double taken = std::min(weight_of(parts, v), excess);
     return gain >= 0 ? -gain : -gain / std::max(taken, 1e-9);
@@ -100,7 +100,7 @@ void relieve_directly(TaskParts& parts) {
 
 namespace {
 
-/// Which ranks have vertices that are neighbors.
+/// The ranks with neighboring vertices, for each rank.
 std::vector<std::vector<Part>> neighbor_ranks(const TaskParts& parts) {
     std::vector<std::vector<Part>> found(parts.ranks());
     for (const Vertex v : parts.level().graph.vertices()) {
@@ -114,7 +114,7 @@ std::vector<std::vector<Part>> neighbor_ranks(const TaskParts& parts) {
     return found;
 }
 
-/// From this rank to the next one below the mean; empty if neighbors lead to none.
+/// Shortest path from this rank to a rank below the mean; empty if none is reachable.
 std::vector<Part> path_to_room(const TaskParts& parts, Part from, double mean) {
     const std::vector<std::vector<Part>> neighbors = neighbor_ranks(parts);
     std::vector<Part> before(parts.ranks(), Part::none);
@@ -136,7 +136,7 @@ std::vector<Part> path_to_room(const TaskParts& parts, Part from, double mean) {
     return {};
 }
 
-/// Moves about this load; returns the load moved.
+/// Moves about this load; returns the moved load.
 double hand_on(TaskParts& parts, Part from, Part to, double load) {
     std::priority_queue<Offer> offers;
     const auto offer = [&](Vertex v) {

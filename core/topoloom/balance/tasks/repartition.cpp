@@ -17,11 +17,12 @@ namespace topoloom {
 
 namespace {
 
-/// Number of new splits, and of cycles without a gain before the search ends.
+/// Number of new splits, of cycles, and of cycles without a gain before the search ends.
 constexpr std::uint64_t splits = 4;
 constexpr std::uint64_t max_cycles = 12;
 constexpr int patience = 4;
-/// With more tasks there are one split and few cycles, and fine levels are relieved directly: paths are searched in all edges.
+/// With more tasks, there is one split and few cycles, and fine levels are relieved directly, because
+/// searching paths visits all edges.
 constexpr std::size_t many_tasks = 100'000;
 constexpr std::uint64_t few_cycles = 3;
 /// Allowed excess over the limit at coarse levels, in vertices; finer levels correct it.
@@ -86,7 +87,8 @@ class Repartitioning {
         return true;
     }
 
-    /// Refines parts of the coarsest level, then of ever finer ones; none: no place was found for the bytes.
+    /// Refines parts of the coarsest level, then of each finer level; returns none if memory does not
+    /// suffice.
     std::optional<Found> descend(std::span<const TaskLevel> levels, std::vector<Part> part,
                                  void (*relieve)(TaskParts&)) {
         for (std::size_t i = levels.size() - 1; i > 0; --i) {
@@ -103,7 +105,7 @@ class Repartitioning {
         return fitted(levels.front(), parts);
     }
 
-    /// If ranks are still above their limits, moves as few bytes as possible.
+    /// If ranks still exceed their limits, moves as few bytes as possible.
     std::optional<Found> fitted(const TaskLevel& level, const TaskParts& parts) {
         if (!parts.any_exceeds()) return refined(level, parts.part_of_vertex());
         const std::vector<Rank> present = ranks_of(parts.part_of_vertex());

@@ -14,10 +14,10 @@ namespace topoloom {
 
 namespace {
 
-/// Vertices per rank at the coarsest level, about, and by how little a level must shrink at least.
+/// Approximate number of vertices per rank at the coarsest level, and minimum shrinking factor of a level.
 constexpr std::size_t vertices_per_rank = 30;
 constexpr double least_shrinking = 0.95;
-/// The sum of all masses, which are loads scaled to integers.
+/// The sum of all masses, which are integer-scaled loads.
 constexpr double mass_sum = 0x1p40;
 
 TaskLevel finest(const Tasks& tasks) {
@@ -69,7 +69,7 @@ TaskLevel coarser(const TaskLevel& fine, partition::WeightedGraph graph) {
     return level;
 }
 
-/// Recursive bisection: parts first .. first + count - 1 for these vertices.
+/// Assigns parts first .. first + count - 1 to these vertices by recursive bisection.
 class Splitting {
    public:
     Splitting(const TaskLevel& level, Rng rng)
@@ -120,14 +120,14 @@ class Splitting {
     const TaskLevel& level_;
     Rng rng_;
     std::vector<Part> part_;
-    std::vector<std::uint32_t> number_;  // within the vertices that are split
+    std::vector<std::uint32_t> number_;  // index within the vertices being split
 };
 
-/// Assigns parts to ranks, those with most common bytes first.
+/// Assigns parts to ranks, the pairs with the most common bytes first.
 void name_parts(const TaskLevel& level, std::size_t ranks, std::vector<Part>& part) {
     struct Common {
         std::int64_t bytes;
-        std::uint64_t pair;  // part and rank
+        std::uint64_t pair;  // part * ranks + rank
     };
     std::vector<Common> common;
     for (const Vertex v : level.graph.vertices()) {
