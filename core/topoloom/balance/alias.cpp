@@ -81,8 +81,8 @@ Plan serve(const ExcessOf& excess_of, const Sides& sides, std::size_t phantoms, 
         const std::uint32_t to = sides.receiver[i];
         give(to, -excess_of(to));
     }
-    const auto both =
-        static_cast<std::ptrdiff_t>(begin);  // moves of this sender may go to receivers and to former senders
+    // Moves of this sender may go to receivers and to former senders.
+    const auto both = static_cast<std::ptrdiff_t>(begin);
     const std::uint32_t gives_to_both = from;
     for (std::size_t i = 0; i < giver; ++i) give(sides.giver[i], lacks[i]);
     const auto end = std::find_if(plan.begin() + both, plan.end(),

@@ -32,8 +32,8 @@ struct BalancerInfo {
     std::string_view summary;
     std::string_view source = {};
     bool needs_machine = false;
-    bool forwards_tasks =
-        false;  // whether ranks forward received tasks, so that plans may take several rounds
+    // Whether ranks forward received tasks, so that plans may take several rounds.
+    bool forwards_tasks = false;
 };
 
 using MakePlan = std::function<Plan(const BalanceProblem&)>;

@@ -12,8 +12,8 @@ namespace topoloom {
 struct EvenLoad {
     std::int64_t floor = 0;
     std::int64_t ceiling = 0;
-    std::size_t with_one_more =
-        0;  // number of ranks with a target at the ceiling; 0 if all targets are equal
+    // Number of ranks with a target at the ceiling; 0 if all targets are equal.
+    std::size_t with_one_more = 0;
 };
 
 /// Throws Error if there are 0 ranks, a load is negative, or the loads add up to 2^62 or more.

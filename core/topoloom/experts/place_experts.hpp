@@ -14,8 +14,8 @@ namespace topoloom {
 /// Experts slot by slot, GPU by GPU.
 struct PlacedExperts {
     std::vector<std::uint32_t> even;  // by loads alone: the least load of the busiest GPU among known methods
-    std::vector<std::uint32_t>
-        best;  // fewest visits, with the busiest GPU at most `slack` above that of `even`
+    /// Fewest visits, with the busiest GPU at most `slack` above that of `even`.
+    std::vector<std::uint32_t> best;
 };
 
 /// `slack`: relative excess of the busiest GPU of `best` over that of `even`, such as 0.01. The search uses

@@ -49,8 +49,8 @@ class ScheduleVerifier {
                                    const char* what) const;
 
     Collective collective_;
-    std::vector<std::uint64_t>
-        whole_;  // complete contributions of a block, one bit per rank; one bit without a reduction
+    /// Complete contributions of a block, one bit per rank; one bit without a reduction.
+    std::vector<std::uint64_t> whole_;
     std::vector<std::uint64_t> shares_;  // indexed by rank, block and word
 };
 

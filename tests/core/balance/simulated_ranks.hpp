@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks of one process that decide by messages, in sequence; messages of a pair arrive in order.
+// Simulates ranks that compute a plan by messages, in one thread; messages of a pair arrive in order.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,14 @@
 namespace topoloom {
 
 struct Decided {
-    Plan plan;                    // as givers know it
-    Plan as_received;             // as receivers do
-    std::uint32_t most_sent = 0;  // messages from one rank
-    std::size_t most_waited = 0;  // messages in a row, each sent after the one before was received
+    Plan plan;                    // as computed by senders
+    Plan as_received;             // as computed by receivers
+    std::uint32_t most_sent = 0;  // maximum messages sent by one rank
+    // Length of the longest chain of messages, each sent after the previous one was received.
+    std::size_t most_waited = 0;
 };
 
-/// The parts of decide() of all ranks, in random order.
+/// Runs decide() for all ranks, interleaved in random order.
 class SimulatedRanks {
    public:
     SimulatedRanks(std::span<const std::int64_t> loads, Rng rng) : ranks_(loads.size()), rng_(rng) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The alias method keeps its guarantees, on random loads and on its worst cases.
+// Guarantees of the alias method on random loads and on its worst cases.
 #include "topoloom/balance/alias.hpp"
 
 #include <doctest.h>
@@ -25,7 +25,8 @@ Amounts amounts_of(const Plan& plan) {
     return amounts;
 }
 
-/// Algorithm 1 of chapter 5 as printed, with phantoms on the lowest ranks: bins, deficits first; S and W.
+/// Algorithm 1 of chapter 5 as printed, with phantoms on the lowest ranks. `bins` has deficits first; source
+/// and tasks are S and W in the source.
 Amounts printed_alias(TaskCounts loads) {
     const EvenLoad even = even_load(loads);
     const std::int64_t k = even.ceiling;
@@ -75,7 +76,7 @@ void check_promises(const TaskCounts& loads, const Plan& plan, std::int64_t leas
 
 }  // namespace
 
-TEST_CASE("where the number of ranks divides the sum, every load ends equal") {
+TEST_CASE("all loads end equal if the number of ranks divides their sum") {
     Rng rng(1);
     for (int draw = 0; draw < 2000; ++draw) {
         const TaskCounts loads = random_even_loads(1 + rng.below(40), 1 + rng.below(30), rng);
@@ -93,7 +94,7 @@ TEST_CASE("where the number of ranks divides the sum, every load ends equal") {
     }
 }
 
-TEST_CASE("otherwise loads end in k-2..k with phantoms, and at k-1 or k without") {
+TEST_CASE("loads with a remainder end in k-2..k with phantoms, and at k-1 or k without") {
     Rng rng(2);
     bool two_below = false;
     for (int draw = 0; draw < 4000; ++draw) {
@@ -107,7 +108,7 @@ TEST_CASE("otherwise loads end in k-2..k with phantoms, and at k-1 or k without"
     CHECK(two_below);
 }
 
-TEST_CASE("the plan equals that of the published algorithm") {
+TEST_CASE("the plan equals the plan of the published algorithm") {
     Rng rng(3);
     for (int draw = 0; draw < 2000; ++draw) {
         const TaskCounts loads = random_loads(1 + rng.below(30), 1 + rng.below(20), rng);
@@ -115,7 +116,7 @@ TEST_CASE("the plan equals that of the published algorithm") {
     }
 }
 
-TEST_CASE("example 1 takes twice the messages of the optimum, less one") {
+TEST_CASE("example 1 takes one message less than twice the optimum") {
     for (std::int64_t n = 4; n < 60; ++n) {
         const TaskCounts loads = example_1(n);
         const PlanMeasures found = measure_plan(balance({loads}, "alias"), loads.size());
@@ -146,7 +147,7 @@ TEST_CASE("one rank, no tasks and equal loads need no plan") {
     }
 }
 
-TEST_CASE("bad loads are refused in one line") {
+TEST_CASE("invalid loads are refused with a one-line error") {
     const std::int64_t half = std::int64_t{1} << 61;
     CHECK_THROWS_WITH_AS(static_cast<void>(even_load({})), "there are no loads; give one for each rank",
                          Error);
@@ -181,7 +182,7 @@ TEST_CASE("a rank that requests only its own moves gets all of them") {
     }
 }
 
-TEST_CASE("only moves that may be forwarded are searched for rounds") {
+TEST_CASE("rounds are computed only for plans that may forward tasks") {
     CHECK(!forwards_tasks("alias(remainder=exact)"));
     CHECK(!forwards_tasks("auto"));
     CHECK(forwards_tasks("diffusion"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks of unequal load and size: limits are kept and few bytes move, compared with exact search.
+// Tasks of unequal load and size: balance_with_few_bytes() respects limits and moves few bytes, compared with
+// exact search.
 #include <doctest.h>
 
 #include <algorithm>
@@ -59,7 +60,7 @@ Ends ends_of(const FewBytesCase& one, const std::vector<Rank>& owners) {
     return ends;
 }
 
-/// The fewest bytes of all assignments within the limit; -1: none.
+/// Minimum moved bytes of all assignments within the limit; -1 if none is.
 std::int64_t fewest(const FewBytesCase& one, double limit) {
     std::int64_t best = -1;
     for_every_assignment(one.loads.size(), one.ranks, [&](const std::vector<Rank>& owners) {
@@ -70,7 +71,7 @@ std::int64_t fewest(const FewBytesCase& one, double limit) {
     return best;
 }
 
-/// The least maximum load of all assignments that memory allows; infinite: none.
+/// Minimum load of the busiest rank over all assignments within the memory; infinite if there are none.
 double least_load(const FewBytesCase& one) {
     double best = std::numeric_limits<double>::infinity();
     for_every_assignment(one.loads.size(), one.ranks, [&](const std::vector<Rank>& owners) {
@@ -91,7 +92,7 @@ std::string refusal(const FewBytesCase& one) {
 
 }  // namespace
 
-TEST_CASE("no rank exceeds the mean by more than the tolerance, and few bytes are moved") {
+TEST_CASE("no rank exceeds the mean by more than the tolerance, and moved bytes are near the minimum") {
     Rng rng(1);
     for (int draw = 0; draw < 30; ++draw) {
         const FewBytesCase one = random_case(4000, 40, rng);
@@ -208,7 +209,7 @@ TEST_CASE("no set of tasks with fewer bytes has the same load") {
     CHECK(found.least_bytes == 4001);
 }
 
-TEST_CASE("memory limits are respected, and a balanced start is kept") {
+TEST_CASE("memory limits are respected, and a balanced start is unchanged") {
     Rng rng(3);
     FewBytesCase one = random_case(2000, 20, rng);
     std::int64_t all = 0;

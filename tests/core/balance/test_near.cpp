@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Near partners: transports have minimum cost, and limits of receives keep loads and messages.
+// Near partners: transports have minimum cost, and receive limits preserve loads and messages.
 #include <doctest.h>
 
 #include <map>
@@ -31,7 +31,7 @@ const std::vector<std::string> machines{
     "torus:4x4x4",           "mesh:30",           "tree:4:4:2,distance=1:10:100", "fattree:4:4:4",
     "dragonfly:5x4,nodes=2", "torus:3x5+node:2:2"};
 
-/// Ranks on some slots of a machine, in any order.
+/// Ranks on random slots of a machine, in random order.
 std::vector<Slot> random_slots(const Machine& machine, Rng& rng) {
     const Allocation allocation = Allocation::whole(machine);
     std::vector<Slot> slots(allocation.slots().begin(), allocation.slots().end());
@@ -75,7 +75,7 @@ TaskCounts rest_of(const NearExcess& near, const std::vector<Shipment>& shipment
     return rest;
 }
 
-/// The definition: the nearest along the order, by exhaustive search.
+/// Reference: finds the nearest sender along the order by exhaustive search.
 Plan slow_nearest_plan(const TaskCounts& loads, const std::vector<std::uint32_t>& order) {
     TaskCounts excess = target_loads(loads);
     for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = loads[i] - excess[i];
@@ -131,7 +131,7 @@ TEST_CASE("the cheapest transport costs as much as the proven minimum") {
     }
 }
 
-TEST_CASE("in a tree only the excess leaves a part, so that near matching is cheapest") {
+TEST_CASE("near matching is cheapest on a tree, where only the net excess leaves a part") {
     Rng rng(11);
     for (int draw = 0; draw < 100; ++draw) {
         const NearCase one("tree:4:4:3,distance=1:10:100", rng);
@@ -141,7 +141,7 @@ TEST_CASE("in a tree only the excess leaves a part, so that near matching is che
     }
 }
 
-TEST_CASE("cycles of shipments are removed at no cost, and nothing else changes") {
+TEST_CASE("removing cycles of shipments costs nothing and changes nothing else") {
     Rng rng(16);
     for (int draw = 0; draw < 300; ++draw) {
         const std::uint32_t givers = 1 + rng.below(8);
@@ -209,7 +209,7 @@ TEST_CASE("windows make shipments of many ranks cheaper without changing final l
     CHECK(rounds_of(loads, plan) == 1);
 }
 
-TEST_CASE("no rank receives from more senders than allowed, in one round, with as many messages as before") {
+TEST_CASE("a receive limit bounds the senders per rank, and keeps one round and the number of messages") {
     Rng rng(12);
     for (int draw = 0; draw < 60; ++draw) {
         for (const std::string& text : machines) {
@@ -229,14 +229,14 @@ TEST_CASE("no rank receives from more senders than allowed, in one round, with a
     }
 }
 
-TEST_CASE("a rank that needs the excess of three is served in a chain, or by two of them") {
+TEST_CASE("a rank that needs the excess of three ranks receives it from a chain, or from two of them") {
     const std::vector<Shipment> shipments{{1, 0, 3}, {2, 0, 1}, {3, 0, 2}};
     const auto has = [](const std::vector<Shipment>& all, Shipment one) {
         return std::ranges::count_if(all, [&](const Shipment& s) {
                    return s.giver == one.giver && s.receiver == one.receiver && s.tasks == one.tasks;
                }) == 1;
     };
-    // Walked from rank 1, which is therefore the last of the chain.
+    // The traversal starts at rank 1, which is therefore the last of the chain.
     const std::vector<Shipment> chain = limit_receives(shipments, 4, 1);
     CHECK(has(chain, {3, 0, 6}));
     CHECK(has(chain, {2, 3, 4}));
@@ -247,7 +247,7 @@ TEST_CASE("a rank that needs the excess of three is served in a chain, or by two
     CHECK(has(two, {1, 3, 3}));
 }
 
-TEST_CASE("an order of near ranks contains each rank once, and follows a line") {
+TEST_CASE("a locality-preserving order contains each rank once, and follows a line") {
     Rng rng(13);
     for (const std::string& text : machines) {
         const NearCase one(text, rng);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures of plans, rounds, and balancers with the fewest tasks or only between neighbors.
+// Measures of plans, rounds, balancers with the fewest tasks, and balancers between neighbors.
 #include <doctest.h>
 
 #include <cmath>
@@ -36,7 +36,7 @@ double sum_of_squares(const Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("a plan is sorted, has each pair once, and its measures are those of its moves") {
+TEST_CASE("a plan is sorted and has each pair once, and its measures match its moves") {
     const Plan plan = plan_of({{2, 1, 3}, {0, 1, 2}, {2, 0, 0}, {2, 1, 1}, {2, 3, 5}});
     CHECK(plan == plan_of({{0, 1, 2}, {2, 1, 4}, {2, 3, 5}}));
     CHECK(measure_plan(plan, 4) == PlanMeasures{3, 11, 2, 6, 2, 9});
@@ -50,14 +50,14 @@ TEST_CASE("ranks that forward received tasks take more rounds") {
     CHECK_THROWS_AS(static_cast<void>(rounds_of(TaskCounts{1, 0, 0}, plan_of({{1, 2, 1}}))), Error);
 }
 
-TEST_CASE("the cheapest ranks end at the ceiling") {
+TEST_CASE("the cheapest ranks get the ceiling of the mean") {
     CHECK(target_loads(TaskCounts{5, 3, 0, 2, 1}) == TaskCounts{2, 3, 2, 2, 2});
     CHECK(target_loads(TaskCounts{5, 0, 3, 2, 2}) == TaskCounts{3, 2, 3, 2, 2});
     CHECK(targets_by_load(TaskCounts{5, 3, 0, 2, 1}) == TaskCounts{3, 2, 2, 2, 2});
     CHECK(targets_by_load(TaskCounts{4, 4, 0, 1, 2}) == TaskCounts{3, 2, 2, 2, 2});
 }
 
-TEST_CASE("QWalk moves the fewest tasks, from every rank and in total") {
+TEST_CASE("two-pointer balancing moves the fewest tasks, from every rank and in total") {
     Rng rng(4);
     for (int draw = 0; draw < 2000; ++draw) {
         const TaskCounts loads = random_loads(1 + rng.below(40), 1 + rng.below(30), rng);
@@ -73,7 +73,7 @@ TEST_CASE("QWalk moves the fewest tasks, from every rank and in total") {
     }
 }
 
-TEST_CASE("flows move tasks between neighbors, to the floor or ceiling of the mean") {
+TEST_CASE("flow balancers move tasks between neighbors and reach the floor or ceiling of the mean") {
     Rng rng(5);
     for (int draw = 0; draw < 200; ++draw) {
         const TaskCounts loads = random_loads(1 + rng.below(40), 1 + rng.below(30), rng);
@@ -106,7 +106,7 @@ TEST_CASE("integer diffusion ends when neighbors differ by at most their degree"
     }
 }
 
-TEST_CASE("on a ring of four, half of the excess goes in each direction") {
+TEST_CASE("on a ring of four ranks, half of the excess flows in each direction") {
     const TaskCounts loads{8, 0, 0, 0};
     const RankNetwork ring = rank_network(Neighbors::ring, 4);
     const Plan plan = plan_of({{0, 1, 3}, {0, 3, 3}, {1, 2, 1}, {3, 2, 1}});
@@ -115,7 +115,7 @@ TEST_CASE("on a ring of four, half of the excess goes in each direction") {
     CHECK(diffusion_plan(loads, ring, 2, 1000) == plan);
 }
 
-TEST_CASE("diffusion ends in the least-squares flow, up to fractions of a task") {
+TEST_CASE("diffusion converges to the least-squares flow, up to fractions of a task") {
     Rng rng(7);
     for (int draw = 0; draw < 20; ++draw) {
         TaskCounts loads = random_even_loads(32, 9, rng);

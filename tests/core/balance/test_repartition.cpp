@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks that exchange messages: small cut and few moved bytes, compared with exact search.
+// Tasks that exchange messages: repartitioning gives a small cut and moves few bytes, compared with exact
+// search.
 #include <doctest.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ struct MeshCase {
     }
 };
 
-/// A square mesh of tasks in strips of rows; the first strips have higher loads.
+/// A square mesh of tasks, divided into strips of rows; the first strips have higher loads.
 MeshCase mesh(std::uint32_t side, std::uint32_t ranks, Rng& rng) {
     MeshCase one;
     std::vector<Rank> from, to;
@@ -69,7 +70,7 @@ MeshCase random_mesh(std::uint32_t count, std::uint32_t ranks, Rng& rng) {
     return one;
 }
 
-/// The least cost of all assignments within the limit; -1: none.
+/// Minimum cost of all assignments within the limit; -1 if none is.
 double least_cost(const Tasks& tasks) {
     double best = -1;
     const double limit = load_limit(tasks);
@@ -126,7 +127,7 @@ TEST_CASE(
     CHECK(task_cost(tasks, tasks.owners) == measure_tasks(tasks, tasks.owners).cost);
 }
 
-TEST_CASE("ranks respect the tolerance, at lower cost than without neighbors") {
+TEST_CASE("repartition respects the tolerance, at lower cost than a policy that ignores neighbors") {
     Rng rng(2);
     for (const std::uint32_t ranks : {2, 7, 16}) {
         const MeshCase one = mesh(32, ranks, rng);
@@ -140,7 +141,7 @@ TEST_CASE("ranks respect the tolerance, at lower cost than without neighbors") {
     }
 }
 
-TEST_CASE("tasks that stay for long move to reduce the cut") {
+TEST_CASE("tasks with many periods until the next balancing move to reduce the cut") {
     Rng rng(3);
     const MeshCase one = mesh(32, 16, rng);
     Tasks tasks = one.tasks(16);
@@ -151,7 +152,7 @@ TEST_CASE("tasks that stay for long move to reduce the cut") {
     CHECK(for_long.moved_bytes > once.moved_bytes);
 }
 
-TEST_CASE("a mapper does no better on a machine") {
+TEST_CASE("repartition costs at most as much as a mapper on a machine") {
     Rng rng(6);
     const Machine machine = make_machine("torus:4x4");
     std::vector<Slot> slots;
@@ -174,7 +175,7 @@ TEST_CASE("a mapper does no better on a machine") {
     }
 }
 
-TEST_CASE("nodes with equal total loads are balanced inside") {
+TEST_CASE("nodes with equal total loads are balanced internally") {
     const Machine machine = make_machine("mesh:3+node:4");
     std::vector<Slot> slots;
     for (std::uint32_t i = 0; i < 12; ++i) slots.emplace_back(i);
@@ -203,7 +204,7 @@ TEST_CASE("memory limits are respected with neighbors") {
     CHECK(std::ranges::max(held) <= tasks.memory);
 }
 
-TEST_CASE("a caller can end a search at each poll") {
+TEST_CASE("the poll callback can end a search at every call") {
     Rng rng(6);
     const MeshCase one = mesh(40, 8, rng);
     const Machine machine = make_machine("torus:8");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sweep keeps the guarantees of the alias method, and ranks find its plan by messages.
+// The sweep keeps the guarantees of the alias method, and distributed ranks compute the same plan.
 #include "topoloom/balance/sweep.hpp"
 
 #include <doctest.h>
@@ -28,7 +28,7 @@ void check_sweep(const TaskCounts& loads) {
     const PlanMeasures least = least_measures(loads, ends);
     CHECK(measures.max_receives == least.max_receives);
     CHECK(measures.max_tasks_received == least.max_tasks_received);
-    // Twice the minimum, as for the alias method: fewer messages than ranks that are not balanced.
+    // Twice the minimum, as for the alias method: fewer messages than ranks off their target.
     std::int64_t unequal = 0;
     for (std::size_t i = 0; i < loads.size(); ++i) unequal += loads[i] != ends[i] ? 1 : 0;
     CHECK(measures.messages <= std::max<std::int64_t>(unequal - 1, 0));
@@ -76,7 +76,7 @@ TEST_CASE("a rank with all tasks sends to all others, and a rank without tasks h
     check_sweep(loads);
 }
 
-TEST_CASE("ranks that decide by messages find the plan of the sweep, whichever rank is slow") {
+TEST_CASE("ranks that exchange messages compute the plan of the sweep, whichever rank is slow") {
     Rng rng(2);
     for (int draw = 0; draw < 600; ++draw) {
         const TaskCounts loads = random_loads(1 + rng.below(70), 1 + rng.below(12), rng);
@@ -93,7 +93,7 @@ TEST_CASE("ranks that decide by messages find the plan of the sweep, whichever r
     check_decided(example_2(50), rng);
 }
 
-TEST_CASE("ten thousand ranks that decide by messages find the plan of the sweep") {
+TEST_CASE("ten thousand ranks that exchange messages compute the plan of the sweep") {
     Rng rng(3);
     check_decided(random_loads(10'000, 48, rng), rng);
     TaskCounts loads(8192, 0);
@@ -119,14 +119,15 @@ TEST_CASE("plans of the sweep cost at most 5 % more than those of the alias meth
     CHECK(tasks * 100 <= alias_tasks * 105);
 }
 
-TEST_CASE("all ranks refuse impossible loads") {
+TEST_CASE("all ranks throw an error for impossible loads") {
     CHECK(refusal({3, -1, 2}) == "a rank has a negative number of tasks");
     CHECK(refusal({std::int64_t{1} << 61, std::int64_t{1} << 61, 0}) ==
           "the loads of all ranks add up to 2^62 or more");
     CHECK(refusal({std::int64_t{1} << 62}) == "the loads of all ranks add up to 2^62 or more");
 }
 
-TEST_CASE("few ranks gather all loads, many decide by messages, and expensive messages raise the limit") {
+TEST_CASE(
+    "few ranks gather all loads, many ranks exchange messages, and expensive messages raise the limit") {
     const auto gathers = [](std::uint32_t ranks, const DecisionCosts& costs) {
         const DecisionTimes times = decision_times({ranks, ranks, 1}, costs);
         return times.gathered <= times.distributed;
@@ -143,7 +144,8 @@ TEST_CASE("few ranks gather all loads, many decide by messages, and expensive me
     CHECK(limit({.rank_s = 1e-9}) > limit({.rank_s = 1e-7}));
 }
 
-TEST_CASE("boards save messages with many ranks per node, and each serves few other nodes") {
+TEST_CASE(
+    "node-shared memory saves messages with many ranks per node, and each rank serves few other nodes") {
     const auto of = [](std::uint32_t nodes, std::uint32_t per_node) {
         return decision_times({nodes * per_node, nodes, per_node}, {});
     };
@@ -156,6 +158,6 @@ TEST_CASE("boards save messages with many ranks per node, and each serves few ot
     CHECK(of(1000, 12).by_node > of(1000, 12).gathered);
     CHECK(of(1000, 128).by_node < of(1000, 128).gathered);
     CHECK(!(of(1, 12).by_node <= of(1, 12).gathered));
-    // A node with few ranks delays all, since each of its ranks serves more nodes.
+    // A node with few ranks delays all nodes, because each of its ranks serves more nodes.
     CHECK(decision_times({120, 10, 2}, {}).by_node > of(10, 12).by_node);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Cell's affinities and the blade's halves, against the counts of Sudheer 2012, section 4.6.
+// Affinities of the Cell and bipartitions of the blade, compared with the counts of Sudheer 2012, section
+// 4.6.
 #include <doctest.h>
 
 #include <functional>
@@ -37,7 +38,7 @@ const std::vector<Node> stations{Node{10}, Node{1}, Node{9}, Node{2}, Node{8}, N
 
 }  // namespace
 
-TEST_CASE("the number of best affinities of the Cell is as expected") {
+TEST_CASE("the number of best affinities of the Cell equals the published count") {
     const auto& bus = std::get<RingBus>(cell.topology());
     const std::vector<std::pair<CommGraph, std::size_t>> cases{
         {ring(8), 896},
@@ -57,7 +58,7 @@ TEST_CASE("the number of best affinities of the Cell is as expected") {
     }
 }
 
-TEST_CASE("an affinity is scored by its messages, counted in halves") {
+TEST_CASE("an affinity is scored by half messages per link") {
     const auto& bus = std::get<RingBus>(cell.topology());
     const BusAffinities found = rank_bus_affinities(bus, stations, ring(8));
     const auto score_of = [&](const BusAffinity& element_of_thread) {
@@ -66,17 +67,17 @@ TEST_CASE("an affinity is scored by its messages, counted in halves") {
         }
         return BusScore{};
     };
-    // The affinity that the source calls Ring sends all eight messages counter-clockwise, none over another.
+    // The affinity named Ring in the source sends all eight messages counter-clockwise without overlap.
     const BusScore all_one_way = score_of({0, 2, 4, 6, 7, 5, 3, 1});
     CHECK(all_one_way == BusScore{2, 16, 0, 0});
-    // Identity: three each way, one overlap each way, two half-way.
+    // Identity: three messages each way, one overlap each way, two half-way messages.
     const BusScore identity = score_of({0, 1, 2, 3, 4, 5, 6, 7});
     CHECK(identity.imbalance == 0);
     CHECK(identity.half_way == 4);
     CHECK(identity.peak == 4);
 }
 
-TEST_CASE("a ring of 16 threads crosses a blade twice at best, and always at worst") {
+TEST_CASE("a ring of 16 threads crosses a blade twice at best, and with every message at worst") {
     const Bipartitions halves = rank_bipartitions(ring(16));
     CHECK(halves.best.crossing == Bytes{2 * 16384});
     CHECK(halves.optima == 16);
@@ -84,7 +85,7 @@ TEST_CASE("a ring of 16 threads crosses a blade twice at best, and always at wor
     CHECK(halves.pessima == 2);
 }
 
-TEST_CASE("the side that sends more is on processor 0") {
+TEST_CASE("processor 0 is the side that sends more") {
     const CommGraph graph = pattern(4, 3, [](std::size_t i) {
         return std::vector<std::pair<std::size_t, std::size_t>>{{0, 1}, {2, 3}, {3, 1}}[i];
     });

@@ -18,10 +18,10 @@
 namespace {
 
 using Loads = std::vector<std::int64_t>;
-/// Tasks by sender and receiver.
+/// Tasks by pair of sender and receiver.
 using Moves = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
 
-/// The tasks that ranks report as sent, which equal those reported as received.
+/// The tasks that ranks report as sent; checks that ranks report the same tasks as received.
 Moves moves_of(const std::vector<topoloom_own_plan>& plans) {
     Moves given, received;
     for (std::uint32_t rank = 0; rank < plans.size(); ++rank) {
@@ -73,7 +73,7 @@ class Balancer {
     topoloom_balancer* balancer_ = nullptr;
 };
 
-/// Messages among ranks that are threads.
+/// Messages among ranks that are threads of this process.
 class Post {
    public:
     explicit Post(std::uint32_t ranks) : inboxes_(ranks) {}
@@ -81,8 +81,8 @@ class Post {
     struct Rank {
         Post* post;
         std::uint32_t own;
-        Loads words;  // of the letter that was received last
-        int left;     // letters until it gives up
+        Loads words;  // payload of the last received message
+        int left;     // number of messages until the transport fails
     };
     static int send(void* context, std::uint32_t to, int topic, const std::int64_t* words,
                     std::size_t count) {
@@ -123,7 +123,7 @@ class Post {
     std::vector<std::list<Letter>> inboxes_;
 };
 
-/// The decisions of concurrent ranks by messages.
+/// Runs the distributed computation of a plan on concurrent ranks.
 Moves decided(const Loads& loads) {
     const auto ranks = static_cast<std::uint32_t>(loads.size());
     Post post(ranks);
@@ -147,7 +147,7 @@ Moves decided(const Loads& loads) {
 
 }  // namespace
 
-TEST_CASE("the plan parts of every balancer fit together and balance loads") {
+TEST_CASE("the parts of a plan are consistent for every balancer and balance loads") {
     const Loads loads{0, 9, 3, 0, 14, 1, 7, 6};
     for (const char* method : {"alias", "alias(remainder=exact)", "qwalk", "sweep"}) {
         INFO(std::string(method));
@@ -158,21 +158,22 @@ TEST_CASE("the plan parts of every balancer fit together and balance loads") {
     }
 }
 
-TEST_CASE("near ranks are chosen if slots are known") {
-    // Ranks 0 and 3 have too much, ranks 1 and 2 too little; rank 0 is next to rank 2, and 3 next to 1.
+TEST_CASE("tasks move to near ranks if slots are given") {
+    // Ranks 0 and 3 have a surplus, ranks 1 and 2 a deficit; rank 0 is next to rank 2, and rank 3 next to
+    // rank 1.
     Balancer balancer("transport", 4, "ring:8", {0, 5, 1, 4});
     REQUIRE(balancer.status == 0);
     CHECK(balancer.plan({4, 0, 0, 4}) == Moves{{{0, 2}, 2}, {{3, 1}, 2}});
 }
 
-TEST_CASE("ranks that decide by messages find the plan of one that knows all loads") {
+TEST_CASE("ranks that exchange messages compute the same plan as a rank with all loads") {
     for (const Loads& loads : {Loads{5}, Loads{8, 0}, Loads{0, 7, 0, 0, 2}, Loads{9, 9, 0, 0, 4, 1, 0, 30}}) {
         Balancer balancer("sweep", loads.size());
         CHECK(decided(loads) == balancer.plan(loads));
     }
 }
 
-TEST_CASE("errors are one line") {
+TEST_CASE("error messages are one line") {
     CHECK(std::string(Balancer("alais", 4).error)
               .starts_with("no balancer 'alais' (did you mean 'alias'?); there are: "));
     CHECK(std::string(Balancer("auto", 2, "ring:8", {3, 9}).error) ==
@@ -185,7 +186,7 @@ TEST_CASE("errors are one line") {
         CHECK(std::string(Balancer(several, 4).error).find("in several rounds") != std::string::npos);
 }
 
-TEST_CASE("a transport that gives up returns its own status") {
+TEST_CASE("a transport that fails returns its own status") {
     Post post(2);
     Post::Rank context{&post, 0, {}, 0};
     const topoloom_channel carrier{&context, Post::send, Post::receive};
@@ -195,7 +196,7 @@ TEST_CASE("a transport that gives up returns its own status") {
     CHECK(plan.owner == nullptr);
 }
 
-TEST_CASE("a few ranks gather loads, and many do not") {
+TEST_CASE("few ranks gather loads, many do not") {
     CHECK(topoloom_gathers_loads(2, 1, 2, 0, 0) == 1);
     CHECK(topoloom_gathers_loads(100'000'000, 1'000'000, 100, 1e-6, 1e-9) == 0);
     CHECK(topoloom_gathers_by_node(120, 10, 12) == 1);

@@ -10,7 +10,7 @@
 
 namespace {
 
-/// Processes in groups, as a C program sees them.
+/// Processes in groups, as C programs describe them.
 class ProcessMap {
    public:
     static ProcessMap from_groups(std::size_t levels, std::size_t node_level,
@@ -74,7 +74,7 @@ Ordered order(const ProcessMap& process_map, const std::vector<std::vector<std::
 
 using Groups = std::vector<std::int64_t>;
 
-/// Rank i exchanges messages with rank i + stride.
+/// A pattern in which rank i exchanges messages with rank i + stride.
 std::vector<std::vector<std::uint32_t>> partners(std::uint32_t ranks, std::uint32_t stride) {
     std::vector<std::vector<std::uint32_t>> sends(ranks);
     for (std::uint32_t i = 0; i < ranks; ++i) sends[i] = {i < stride ? i + stride : i - stride};
@@ -98,15 +98,16 @@ TEST_CASE("ranks that communicate are placed on one node") {
     CHECK(ordered.gain.after == 40 * 16);
 }
 
-TEST_CASE("without a gain the order stays") {
+TEST_CASE("the order is unchanged if reordering gains nothing") {
     const ProcessMap process_map = ProcessMap::from_groups(1, 0, {5, 5, 9, 9});
     const Ordered ordered = order(process_map, {{1}, {0}, {3}, {2}}, "mapper=random");
     CHECK(ordered.process_of_rank == std::vector<std::uint32_t>{0, 1, 2, 3});
     CHECK(ordered.gain.after == ordered.gain.before);
 }
 
-TEST_CASE("a ragged job becomes part of a regular tree") {
-    // Two switches with 2 and 1 nodes; 3, 1 and 2 processes; on the first node two of them share a package.
+TEST_CASE("a job with uneven groups becomes part of a regular tree") {
+    // Two switches with 2 and 1 nodes, with 3, 1 and 2 processes; on the first node two of them share a
+    // package.
     const ProcessMap process_map =
         ProcessMap::from_groups(3, 1, {1, 10, 0, 1, 10, 0, 1, 10, 1, 1, 11, 0, 2, 12, 0, 2, 12, 1});
     CHECK(process_map.machine() == "tree:2:2+node:2:2,distance=8:16:16");
@@ -117,7 +118,7 @@ TEST_CASE("a ragged job becomes part of a regular tree") {
     CHECK(ordered.gain.after < ordered.gain.before);
 }
 
-TEST_CASE("equal numbers in different groups are different groups") {
+TEST_CASE("equal numbers in different groups denote different groups") {
     CHECK(ProcessMap::from_groups(2, 1, {0, 0, 1, 0}).machine() == "tree:2");
     CHECK(ProcessMap::from_groups(2, 1, {0, 0, 0, 1}).machine() == "tree:2");
     CHECK(ProcessMap::from_groups(2, 0, {0, 0, 0, 1}).machine() == "tree:1+node:2,distance=16:16");
@@ -133,7 +134,7 @@ TEST_CASE("switches are dropped if a regular tree around them would be too large
 }
 
 TEST_CASE("processes of a described machine use its node numbers") {
-    // A ring of four nodes, used in the order 0, 2, 1, 3 by a ring of four ranks.
+    // A ring of four ranks uses a ring of four nodes in the order 0, 2, 1, 3.
     const ProcessMap process_map = ProcessMap::on_machine("torus:4", 1, {0, 2, 1, 3});
     const Ordered ordered = order(process_map, {{1}, {2}, {3}, {0}});
     CHECK(ordered.gain.before == 60);
@@ -155,14 +156,14 @@ TEST_CASE("processes of a node are ordered by the resources that they share") {
     CHECK(ordered.gain.after == 40);
 }
 
-TEST_CASE("fewer ranks than processes may be placed on any process") {
+TEST_CASE("ranks can be placed on any process if there are more processes") {
     const ProcessMap process_map = ProcessMap::from_groups(1, 0, {1, 2, 2, 3});
     const Ordered ordered = order(process_map, {{1}, {0}});
     CHECK(ordered.process_of_rank[0] + ordered.process_of_rank[1] == 3);
     CHECK(ordered.gain.inter_node_bytes_after == 0);
 }
 
-TEST_CASE("invalid input becomes one line of text") {
+TEST_CASE("invalid input gives a one-line message") {
     CHECK(ProcessMap::on_machine("tours:4", 1, {0}).error().find("'tours'") != std::string::npos);
     CHECK(ProcessMap::on_machine("torus:4", 1, {4}).error() ==
           "process 0 is on node 4, but the machine has 4 nodes");
@@ -188,7 +189,7 @@ TEST_CASE("the same input gives the same order on any number of threads") {
     CHECK(one.process_of_rank == two.process_of_rank);
 }
 
-TEST_CASE("C programs get the process on every position of a binomial tree") {
+TEST_CASE("C programs get the process at every position of a binomial tree") {
     std::vector<double> seconds;
     const std::vector<int> group{0, 1, 0, 0, 1, 0, 1, 1};
     for (const int one : group) {

@@ -57,14 +57,14 @@ TEST_CASE("policies balance loads") {
         Ring ring({0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3});
         REQUIRE(ring.rebalance(policy));
         CHECK(ring.result.busiest_before == 6);
-        // Diffusion would move half objects.
+        // Diffusion would move half of an object.
         CHECK(ring.result.busiest_after == (std::string(policy) == "diffusion" ? 4 : 3));
         CHECK(ring.result.average == 3);
         CHECK(ring.result.moved_bytes == 1000 * ring.result.moved);
     }
 }
 
-TEST_CASE("objects whose move gains less than it costs stay") {
+TEST_CASE("objects stay if moving gains less than it costs") {
     const std::vector<std::uint32_t> uneven{0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3};
     Ring ring(uneven);
     REQUIRE(ring.rebalance("none"));
@@ -79,20 +79,21 @@ TEST_CASE("objects whose move gains less than it costs stay") {
     CHECK(even.found == even.process);
 }
 
-TEST_CASE("neighbors are brought together") {
+TEST_CASE("neighbors are moved to the same process") {
     for (const char* policy : {"place", "repartition"}) {
         INFO(std::string(policy));
         Ring ring({0, 3, 0, 3, 1, 2, 1, 2});
         REQUIRE(ring.rebalance(policy, {0, 1000, 0.05, 1}));
         CHECK(ring.result.busiest_after == 2);
-        // Two objects on each process, which communicates with neighbors: four messages over one link.
+        // Two objects on each process, and messages only between neighboring processes: four messages over
+        // one link.
         CHECK(ring.result.hop_bytes_after == 400);
         CHECK(ring.result.hop_bytes_before > 1000);
     }
 }
 
-TEST_CASE("messages of a proxied object to a process count once") {
-    // Object 0 sends to three objects that are one hop away and to one two hops away; all answer.
+TEST_CASE("messages of a proxied object count once per process") {
+    // Object 0 sends to three objects at one hop and to one object at two hops; all reply.
     Ring star({0, 1, 1, 1, 3});
     star.first = {0, 4, 5, 6, 7, 8};
     star.peers = {1, 2, 3, 4, 0, 0, 0, 0};
@@ -106,7 +107,7 @@ TEST_CASE("messages of a proxied object to a process count once") {
     CHECK(star.result.hop_bytes_after <= star.result.hop_bytes_before);
 }
 
-TEST_CASE("invalid policies and processes are named") {
+TEST_CASE("errors name invalid policies and processes") {
     Ring ring({0, 1, 2, 3});
     CHECK_FALSE(ring.rebalance("gredy"));
     CHECK(std::string(ring.error).starts_with("no policy 'gredy' (did you mean 'greedy'?)"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Choices and programs as a C library uses them.
+// Schedule choices and programs through the C interface.
 #include <doctest.h>
 
 #include <cstring>
@@ -80,7 +80,7 @@ TEST_CASE("a program sends to the peers of the chosen schedule") {
     CHECK(std::string(error).starts_with("no all-gather schedule 'rung'"));
 }
 
-TEST_CASE("seats and a machine file reach the strategy") {
+TEST_CASE("the strategy uses seats and a machine file") {
     const std::vector<std::int64_t> seats{0, 0, 1, 1};
     topoloom_setting setting = setting_of(4);
     setting.locations = seats.data();
@@ -93,7 +93,7 @@ TEST_CASE("seats and a machine file reach the strategy") {
           "the links of 'torus:4' have no bandwidth; add one, as in torus:8x8x8,bandwidth=10GB/s");
 }
 
-TEST_CASE("invalid queries are errors of one line") {
+TEST_CASE("an invalid query gives a one-line error") {
     CHECK(Chooser(setting_of(0)).error() == "there are no ranks");
     Chooser chooser(setting_of(4));
     CHECK(std::string(chooser.choose(TOPOLOOM_SCAN, -1)) == "scan: -1 bytes; there must be 0 or more");
@@ -107,7 +107,7 @@ TEST_CASE("equal texts give the same object, also with equal settings") {
     CHECK(first.choose(TOPOLOOM_ALL_TO_ALL, 100) == first.choose(TOPOLOOM_ALL_TO_ALL, 100));
 }
 
-TEST_CASE("operations have the names of MPI and our own") {
+TEST_CASE("operations have the names of MPI and of Topoloom") {
     CHECK(operation_named("MPI_Bcast") == std::to_string(TOPOLOOM_BROADCAST));
     CHECK(operation_named("broadcast") == std::to_string(TOPOLOOM_BROADCAST));
     CHECK(operation_named("MPI_Ialltoallw") == std::to_string(TOPOLOOM_ALL_TO_ALL));
@@ -118,8 +118,8 @@ TEST_CASE("operations have the names of MPI and our own") {
     CHECK(operation_named("MPI_Send").starts_with("no collective 'MPI_Send'; there are: broadcast"));
 }
 
-TEST_CASE("a strategy for concurrent calls knows the place of each rank") {
-    // Two nodes; two calls, each with a rank on both.
+TEST_CASE("a strategy for concurrent calls has the slot of each rank") {
+    // Two nodes and two calls, each call with one rank on each node.
     const std::vector<std::int64_t> seats{7, 7, 9, 9};
     topoloom_setting setting = setting_of(4);
     setting.locations = seats.data();

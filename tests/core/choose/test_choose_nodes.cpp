@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes chosen for a pattern: valid, never worse than the first free ones, optimal in known cases.
+// Nodes chosen for a pattern: valid, never worse than the first free nodes, optimal in known cases.
 #include "topoloom/choose/choose_nodes.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view fast = "auto(effort=fast)";
 
-/// All nodes outside of an allocation.
+/// All nodes outside an allocation.
 Allocation rest(const Allocation& busy) {
     std::vector<char> taken(busy.machine().node_count(), 0);
     for (const Node node : busy.nodes()) taken[node.value] = 1;
@@ -44,7 +44,7 @@ std::int64_t total_bytes(const CommGraph& graph) { return graph.total_bytes().va
 
 }  // namespace
 
-TEST_CASE("chosen nodes are free, sorted, hold the placement, and have the reported cost") {
+TEST_CASE("chosen nodes are free, sorted, suffice for the placement, and have the reported cost") {
     Rng rng(4);
     for (const std::string& text : machine_texts()) {
         CAPTURE(text);
@@ -76,11 +76,11 @@ TEST_CASE("chosen nodes are free, sorted, hold the placement, and have the repor
     }
 }
 
-TEST_CASE("on an empty torus a stencil gets a box of its shape") {
+TEST_CASE("a stencil gets a box of its shape on an empty torus") {
     const Machine cube = make_machine("torus:12x12x12");
     const CommGraph open = halo({{4, false}, {5, false}, {6, false}}, StencilShape::star, Bytes{8});
     CHECK(choose_nodes(open, Allocation::whole(cube), 120, fast).hop_bytes == total_bytes(open));
-    const Machine slab = make_machine("torus:4x6x16");  // rings if the machine has rings
+    const Machine slab = make_machine("torus:4x6x16");  // periodic axes if the machine has rings
     const CommGraph around = halo({{4, true}, {6, true}, {5, false}}, StencilShape::star, Bytes{8});
     CHECK(choose_nodes(around, Allocation::whole(slab), 120, fast).hop_bytes == total_bytes(around));
 }
@@ -105,24 +105,24 @@ TEST_CASE("whole nodes are chosen if they have several slots") {
     const ChosenNodes chosen = choose_nodes(graph, ragged, 64, fast);
     CHECK(chosen.allocation.slot_count() == 512);
     CHECK(chosen.hop_bytes < chosen.first_hop_bytes);
-    // On the empty machine: cubes of ranks on a cube of nodes, each a hop from the next.
+    // Empty machine: cubes of ranks on a cube of nodes, each one hop from the next.
     const std::int64_t crossing = 2LL * 3 * 3 * 64 * 8;  // three cuts along each axis, 8 x 8 ranks each
     CHECK(choose_nodes(graph, Allocation::whole(machine), 64, fast).hop_bytes == crossing);
 }
 
-TEST_CASE("on a tree the pattern gets nodes under the fewest switches") {
+TEST_CASE("a pattern on a tree gets nodes under the fewest switches") {
     const Machine tree = make_machine("tree:4:8:4");
-    // Eight of each 32 nodes are free, two on every other switch.
+    // Eight of every 32 nodes are free, two on every other switch.
     std::vector<Node> free;
     for (const Node node : ids<Node>(tree.node_count())) {
         if (node.value / 4 % 2 == 0 && node.value % 4 < 2) free.push_back(node);
     }
     const CommGraph ring = halo({{8, true}}, StencilShape::star, Bytes{10});
-    // All eight of one group: four neighbors share a switch, four are four hops apart, both ways.
+    // All eight nodes are in one group: four neighbors share a switch, four are four hops apart, both ways.
     CHECK(choose_nodes(ring, Allocation(tree, free), 8, fast).hop_bytes == 2 * 10 * (4 * 2 + 4 * 4));
 }
 
-TEST_CASE("a budget ends the choice early, with a valid answer") {
+TEST_CASE("an exhausted budget ends the choice early with a valid result") {
     const Machine machine = make_machine("torus:12x12x12");
     const Allocation ragged = rest(fragmented_allocation(machine, 700, 9, 1));
     const CommGraph graph = halo({{5, true}, {5, true}, {5, true}}, StencilShape::box, Bytes{8});

@@ -14,9 +14,9 @@ using namespace topoloom;
 
 namespace {
 
-constexpr std::size_t few = 16;  // vertices; 2^16 ways to halve them
+constexpr std::size_t few = 16;  // maximum number of vertices; 2^16 ways to halve them
 
-/// The definition: of all bisections of the vertices that halve the nodes, the least bandwidth.
+/// Reference: the minimum bandwidth of all bisections of the vertices that halve the nodes.
 template <class T>
 double worst_of_all(const Machine& machine, const T& network, const NodeHalves& halves) {
     std::vector<LinkEnds> ends;
@@ -48,11 +48,11 @@ MachineBisection bisection_of(const std::string& text) { return bisect_machine(m
 
 }  // namespace
 
-TEST_CASE("the bisection of a small machine is the least of all halvings, and no bound exceeds it") {
+TEST_CASE("the bisection of a small machine is the minimum of all halvings, and no bound exceeds it") {
     int exact = 0;
     for_each_topology([&](const Machine& machine, const auto& network) {
         const NodeHalves halves = halve_nodes(machine);
-        const auto& routers = between_routers(network);  // which their nodes go with
+        const auto& routers = between_routers(network);  // vertices that stay on the side of their nodes
         if (routers.vertex_count() > few || halves.smaller == 0) return;
         const double worst = worst_of_all(machine, routers, halves);
         const MachineBisection found = bisect_machine(machine, 1);
@@ -63,7 +63,7 @@ TEST_CASE("the bisection of a small machine is the least of all halvings, and no
     CHECK(exact > 10);
 }
 
-TEST_CASE("the bisections of tori and meshes equal the textbook values, and are proven") {
+TEST_CASE("bisections of tori and meshes equal the textbook values and are proven") {
     for (const auto& [text, links] : std::vector<std::pair<std::string, std::size_t>>{
              {"torus:8x8x8", 256},  // 2 cables, 2 directions, 64 rings
              {"mesh:8x8x8", 128},
@@ -71,7 +71,7 @@ TEST_CASE("the bisections of tori and meshes equal the textbook values, and are 
              {"torus:25x32x24", 2400},
              {"torus:24x23x24x2x3x2,wrap=111010", 26496},
              {"torus:8x12x16x16x2", 12288},
-             {"torus:2x2x2x2x2x2x2", 256},  // rings of 2 have two cables
+             {"torus:2x2x2x2x2x2x2", 256},  // axes of 2 routers have two cables
              {"mesh:2x2x2x2x2x2x2", 128},
              {"torus:12", 4}}) {
         CAPTURE(text);
@@ -98,10 +98,10 @@ TEST_CASE("with different bandwidths the narrow axis is cut") {
 
 TEST_CASE("trees are cut at the level with the least uplink bandwidth per node") {
     const MachineBisection top = bisection_of("tree:4:8:2");
-    CHECK(top.at_most.value == 2);  // one group's link, both ways
+    CHECK(top.at_most.value == 2);  // the link of one group, both ways
     CHECK(top.is_exact());
     const MachineBisection bottom = bisection_of("tree:4:8:2,bandwidth=1:8:64");
-    CHECK(bottom.at_most.value == 64);  // 32 nodes' own links
+    CHECK(bottom.at_most.value == 64);  // host links of 32 nodes
     CHECK(bottom.is_exact());
 }
 

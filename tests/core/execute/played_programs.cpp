@@ -31,7 +31,7 @@ void PlayedPrograms::play() {
             unfinished[any] = unfinished.back();
             unfinished.pop_back();
         }
-        // Random order may not choose the right rank for long.
+        // Random selection may miss the only rank that can advance for a long time.
         REQUIRE_MESSAGE(stuck < 10000 * programs_.size(), "all ranks wait");
     }
     for (const auto& [ends, messages] : on_the_way_) CHECK(messages.empty());
@@ -62,7 +62,7 @@ void PlayedPrograms::start(std::uint32_t rank, const ProgramRound& round) {
         ++messages_;
         units_ += message.units;
     }
-    // Receive buffers may change at any time from now on.
+    // Receive buffers may change at any time after this point.
     for (const BufferMessage& message : program.messages_of(round.receives)) {
         REQUIRE((message.units == 0 || message.at.memory != Memory::input));
         std::fill_n(memories_[rank].at(message.at), message.units, Unit{});

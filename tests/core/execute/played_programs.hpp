@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interprets the programs of all ranks in any order, and checks their memory accesses.
+// Runs the programs of all ranks in random order and checks their memory accesses.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace topoloom {
 
-/// A unit of data: its index, and the ranks that contributed.
+/// A unit of data: its index and the ranks that contributed.
 struct Unit {
-    std::int64_t id = -1;  // -1: nothing that a program may read
+    std::int64_t id = -1;  // -1: undefined data that a program may not read
     std::uint64_t weights = 0;
-    std::uint32_t begin = 0, end = 0;  // of the ranks, if they are neighbors
+    std::uint32_t begin = 0, end = 0;  // range of contributing ranks, if contiguous
 
     friend bool operator==(const Unit&, const Unit&) = default;
 };
 
-/// The contribution of a rank: a different number for each.
+/// The weight of a rank's contribution, different for each rank.
 inline std::uint64_t weight_of(std::uint32_t rank) { return Rng(rank + 1, 7).next(); }
 
 struct RankMemory {
@@ -62,7 +62,7 @@ class PlayedPrograms {
     Rng rng_;
     std::vector<State> states_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<std::vector<Unit>>> on_the_way_;
-    std::vector<std::vector<std::vector<Unit>>> being_sent_;  // by rank and message of its round
+    std::vector<std::vector<std::vector<Unit>>> being_sent_;  // indexed by rank and message of its round
     std::uint64_t messages_ = 0;
     std::int64_t units_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The programs made from every schedule together perform the collective.
+// The programs of all ranks perform the collective of their schedule.
 #include <doctest.h>
 
 #include <string>
@@ -29,7 +29,7 @@ bool is_rooted(Operation operation) {
 
 std::size_t whole(const Call& call) { return static_cast<std::size_t>(call.bytes.value) * call.ranks; }
 
-/// The i-th unit of a block of a collective, as a rank has it at the start.
+/// The initial value of the i-th unit of a block on a rank.
 Unit unit_of(const Collective& collective, std::uint32_t rank, std::uint64_t block, std::int64_t i) {
     const auto id = static_cast<std::int64_t>(block << 20) + i;
     if (!collective.reduces()) return {id, 0, 0, 0};
@@ -96,7 +96,7 @@ void play(const Case& one) {
     std::vector<RankProgram> programs;
     std::vector<RankMemory> memories(one.call.ranks);
     for (const Rank rank : ids<Rank>(one.call.ranks)) {
-        // In-place data is in place only on the root, or on all ranks.
+        // Rooted operations are in place only on the root, other operations on all ranks.
         const bool in_place = one.in_place && (!is_rooted(one.call.operation) || rank == one.call.root);
         layouts.emplace_back(collective, rank, in_place);
         programs.push_back(
@@ -163,7 +163,7 @@ TEST_CASE("a non-commutative operator gets its operands in rank order") {
     CHECK(checked > 100);
 }
 
-TEST_CASE("variants of schedules run") {
+TEST_CASE("variants of schedules run without errors") {
     for (const std::size_t ranks : rank_counts) {
         for (const std::string_view fold : {"even", "odd", "last"}) {
             const std::string options = "(fold=" + std::string(fold) + ")";
@@ -191,7 +191,7 @@ TEST_CASE("variants of schedules run") {
     }
 }
 
-TEST_CASE("exchanges between neighboring groups of ranks keep rank order") {
+TEST_CASE("exchanges between neighboring groups of ranks preserve rank order") {
     for (const std::size_t ranks : rank_counts) {
         CAPTURE(ranks);
         CHECK(

@@ -26,7 +26,7 @@ using Ids = std::vector<std::uint32_t>;
 constexpr std::uint32_t experts = 32;
 const Ids nodes{0, 0, 1, 1, 2, 2, 3, 3};  // of GPUs
 
-/// Tokens choose 4 of the 8 experts of a topic, whose numbers differ by 4.
+/// Tokens choose 4 of the 8 experts of a topic; expert e belongs to topic e mod 4.
 std::vector<std::int64_t> topical_tokens(std::uint64_t seed) {
     Rng rng(seed, 0);
     std::vector<std::int64_t> choices;
@@ -68,7 +68,8 @@ TEST_CASE("experts of a topic are placed on one node, within the slack") {
             const ExpertMeasures best = measure_experts(layer, gpus, dispatch, placed.best);
             CHECK(best.load_max <= even.load_max * 1.5 * (1 + 1e-6));
             CHECK(best.visits < even.visits);
-            CHECK(best.visits == doctest::Approx(0.75));  // one node each, a quarter stays
+            // One node per token; a quarter of the tokens are already there.
+            CHECK(best.visits == doctest::Approx(0.75));
         }
     }
 }
@@ -90,16 +91,16 @@ TEST_CASE("blocks of experts stay on their nodes") {
     const Ids held = blocks_on_nodes(loads, gpus);
     CHECK(each_is_held_once_per_gpu(held, 5));
     for (std::size_t slot = 0; slot < held.size(); ++slot) CHECK(held[slot] / 8 == gpus.node(slot / 5));
-    CHECK(std::count(held.begin(), held.end(), 9U) == 2);  // of the two GPUs of its node
+    CHECK(std::count(held.begin(), held.end(), 9U) == 2);  // a replica on each of the two GPUs of its node
     CHECK(blocks_on_nodes(std::vector<double>(30, 1.0), gpus).empty());
     CHECK(blocks_on_nodes(loads, ExpertGpus(Ids{0, 0, 1}, 16)).empty());
 }
 
-TEST_CASE("a busy block is relieved by copies, and others stay") {
+TEST_CASE("a busy block gets replicas on other nodes, and other blocks stay") {
     Rng rng(8, 0);
     std::vector<std::int64_t> choices;
     for (int token = 0; token < 2000; ++token) {
-        const std::uint32_t group = rng.below(5) % 4;  // the first is chosen twice as often
+        const std::uint32_t group = rng.below(5) % 4;  // the first group is chosen twice as often
         const std::uint32_t first = rng.below(8);
         for (std::uint32_t i = 0; i < 3; ++i) choices.push_back(8 * group + (first + i) % 8);
     }
@@ -123,13 +124,14 @@ TEST_CASE("a busy block is relieved by copies, and others stay") {
             measure_experts(layer, gpus, ExpertDispatch::spread, blocks_on_nodes(loads, gpus)).load_max;
         CHECK(load < before);
     }
-    CHECK(relieved_blocks(layer, gpus, order, 1) == blocks_on_nodes(loads, gpus));  // nothing is too much
+    CHECK(relieved_blocks(layer, gpus, order, 1) == blocks_on_nodes(loads, gpus));  // no node is overloaded
+    // No free slots for replicas.
     CHECK(relieved_blocks(layer, ExpertGpus(nodes, 4), order, 0) ==
-          blocks_on_nodes(loads, ExpertGpus(nodes, 4)));  // without slots for copies
+          blocks_on_nodes(loads, ExpertGpus(nodes, 4)));
     CHECK(relieved_blocks(layer, ExpertGpus(Ids{0, 0, 1}, 16), order, 0).empty());
 }
 
-TEST_CASE("tokens limited to groups visit no more nodes than groups") {
+TEST_CASE("tokens limited to groups visit at most as many nodes as groups") {
     Rng rng(5, 0);
     std::vector<std::int64_t> choices;
     for (int token = 0; token < 300; ++token) {
@@ -158,7 +160,7 @@ TEST_CASE("replicas go to the busiest experts, and bins are balanced") {
     CHECK(*std::max_element(sums.begin(), sums.end()) <= 39.0 / 8 + 1);
 }
 
-TEST_CASE("impossible loads and places are refused") {
+TEST_CASE("impossible loads and slot counts are refused") {
     std::vector<double> loads(experts, 1e308);
     const ExpertGpus gpus(nodes, 4);
     const auto place = [&](const ExpertGpus& on) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machines of every kind and of every awkward shape, for laws that all of them obey.
+// Machines of every topology, including unusual shapes, for tests of general laws.
 #pragma once
 
 #include <doctest.h>
@@ -13,7 +13,7 @@
 #include "topoloom/machine/machine.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 
-/// A connected graph: a random tree of two-way links and some links more.
+/// A connected random graph: a random tree of bidirectional links and some further links.
 inline std::string random_graph(std::uint32_t nodes, std::uint32_t switches, std::uint64_t seed) {
     topoloom::Rng rng(seed);
     const std::uint32_t vertices = nodes + switches;
@@ -31,13 +31,13 @@ inline std::string random_graph(std::uint32_t nodes, std::uint32_t switches, std
     return text;
 }
 
-/// Two leaves and three spines, one of which the forwarding tables of the leaves never name.
+/// Two leaves and three spines; the forwarding tables of the leaves never use one of the spines.
 inline std::string two_leaves() {
     return "graph:4+5:0-4,1-4,2-5,3-5,4-6,4-7,4-8,5-6,5-7,5-8,forward=no,table=4:debc,table=5:2cde,"
            "table=7:2a2b,table=8:2a2b";
 }
 
-/// A ring with forwarding tables that lead clockwise, however far.
+/// A ring whose forwarding tables always lead clockwise.
 inline std::string clockwise_ring() {
     return "graph:5:0-1,1-2,2-3,3-4,4-0,table=0:-4a,table=1:b-3b,table=2:2b-2b,table=3:3b-b,table=4:4a-";
 }
@@ -207,7 +207,8 @@ inline std::vector<std::string> machine_texts() {
     };
 }
 
-/// Those and some with several slots in a node: levels, distances, ways to the network port.
+/// All machine texts, and some with several slots per node, distances between levels, and distances to the
+/// network port.
 inline std::vector<std::string> machine_texts_with_insides() {
     std::vector<std::string> texts = machine_texts();
     for (const char* text :
@@ -221,7 +222,7 @@ inline std::vector<std::string> machine_texts_with_insides() {
     return texts;
 }
 
-/// Calls law(machine, topology) for every machine, naming it in failures.
+/// Calls law(machine, topology) for every machine; failures name the machine.
 template <class Law>
 void for_each_topology(const Law& law) {
     for (const std::string& text : machine_texts()) {
@@ -231,7 +232,7 @@ void for_each_topology(const Law& law) {
     }
 }
 
-/// Whether messages may cross a link: always, unless the topology knows of failures.
+/// Whether a link is up: always, unless the topology has failures.
 template <class T>
 bool is_up(const T& topology, topoloom::Link link) {
     if constexpr (requires { topology.is_up(link); }) {
@@ -241,7 +242,7 @@ bool is_up(const T& topology, topoloom::Link link) {
     }
 }
 
-/// Covers all nodes that are up, in a topology or a geometry.
+/// All nodes that are up, in a topology or a geometry.
 template <class T>
 std::vector<typename T::Point> all_points(const topoloom::Machine& machine, const T& topology) {
     std::vector<typename T::Point> points;
@@ -249,7 +250,7 @@ std::vector<typename T::Point> all_points(const topoloom::Machine& machine, cons
     return points;
 }
 
-/// Some of the items, in their order, at least one.
+/// A random nonempty subset of the items, in their order.
 template <class Item>
 std::vector<Item> random_subset(const std::vector<Item>& items, topoloom::Rng& rng) {
     std::vector<Item> some;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allocations and placements are valid from the moment they exist, or are refused.
+// Allocations and placements are valid from construction, or are refused.
 #include <vector>
 
 #include "machine/machines.hpp"
@@ -28,7 +28,7 @@ TEST_CASE("an allocation lists the slots of its nodes in the given order") {
     CHECK(equal(allocation.slots(), slots({6, 7, 0, 1})));
 }
 
-TEST_CASE("an allocation may be just some slots, in any order") {
+TEST_CASE("an allocation may consist of any slots, in any order") {
     const Machine machine = make_machine("torus:2x2+node:4");
     const Allocation allocation = Allocation::of_slots(machine, slots({9, 4, 8, 7}));
     CHECK(equal(allocation.slots(), slots({9, 4, 8, 7})));
@@ -37,7 +37,7 @@ TEST_CASE("an allocation may be just some slots, in any order") {
     CHECK(std::vector(node_of_slot.begin(), node_of_slot.end()) == std::vector<std::uint32_t>{0, 1, 0, 1});
 }
 
-TEST_CASE("every slot of an allocation knows the index of its node") {
+TEST_CASE("every slot of an allocation has the index of its node") {
     const Machine machine = make_machine("torus:3x3+node:2");
     const Allocation allocation(machine, {Node{5}, Node{0}, Node{8}});
     REQUIRE(allocation.node_of_slot().size() == allocation.slot_count());
@@ -53,7 +53,7 @@ TEST_CASE("a whole machine is allocated in the order of its slots") {
     for (std::size_t i = 0; i < 18; ++i) CHECK(allocation.slots()[i] == Slot{i});
 }
 
-TEST_CASE("allocations that name no node, an unknown one or one twice are refused") {
+TEST_CASE("allocations with 0 nodes, unknown nodes or duplicate nodes are refused") {
     const Machine machine = make_machine("torus:2x2+node:2");
     CHECK_THROWS_WITH_AS(Allocation(machine, {}), "the allocation is empty; name at least one node", Error);
     CHECK_THROWS_WITH_AS(Allocation(machine, {Node{0}, Node{4}}),
@@ -62,7 +62,7 @@ TEST_CASE("allocations that name no node, an unknown one or one twice are refuse
                          "the allocation names node 1 twice", Error);
 }
 
-TEST_CASE("allocations of no slot, an unknown one or one twice are refused") {
+TEST_CASE("allocations with 0 slots, unknown slots or duplicate slots are refused") {
     const Machine machine = make_machine("torus:2x2+node:2");
     CHECK_THROWS_WITH_AS((void)Allocation::of_slots(machine, {}),
                          "the allocation is empty; name at least one slot", Error);
@@ -72,7 +72,7 @@ TEST_CASE("allocations of no slot, an unknown one or one twice are refused") {
                          "the allocation names slot 3 twice", Error);
 }
 
-TEST_CASE("a placement keeps the slot of every rank") {
+TEST_CASE("a placement stores the slot of every rank") {
     const Machine machine = make_machine("torus:2x2");
     const Placement placement(Allocation(machine, {Node{3}, Node{1}, Node{2}}), slots({2, 3}));
     CHECK(placement.rank_count() == 2);
@@ -80,7 +80,7 @@ TEST_CASE("a placement keeps the slot of every rank") {
     CHECK(placement[Rank{1}] == Slot{3});
 }
 
-TEST_CASE("placements that do not fit their allocation are refused") {
+TEST_CASE("placements that do not match their allocation are refused") {
     const Machine machine = make_machine("torus:2x2+node:2");
     const Allocation allocation = Allocation::of_slots(machine, slots({0, 6}));
     CHECK_THROWS_WITH_AS(Placement(allocation, {}), "there are no ranks to place", Error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The most compact choice of nodes: optimal where that can be tried out, never worse than what a person would take.
+// Compact choices of nodes: optimal in small cases, never worse than simple choices.
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -23,7 +23,7 @@ std::uint64_t spread(const Machine& machine, std::span<const Node> nodes) {
     return sum;
 }
 
-/// The least spread of all choices.
+/// The minimum spread of all choices.
 std::uint64_t min_spread(const Machine& machine, std::span<const Node> nodes, std::size_t count) {
     std::uint64_t least = ~std::uint64_t{0};
     std::vector<char> taken(nodes.size(), 0);
@@ -38,7 +38,7 @@ std::uint64_t min_spread(const Machine& machine, std::span<const Node> nodes, st
     return least;
 }
 
-/// A box of this size at the origin.
+/// The nodes of a box of this size at the origin.
 std::vector<Node> box(const Machine& machine, const std::vector<std::uint32_t>& size) {
     std::vector<Node> nodes;
     for (const Node node : ids<Node>(machine.node_count())) {
@@ -52,7 +52,7 @@ std::vector<Node> box(const Machine& machine, const std::vector<std::uint32_t>& 
 
 }  // namespace
 
-TEST_CASE("on small machines the choice is optimal") {
+TEST_CASE("the choice is optimal on small machines") {
     for (const std::string& text : machine_texts()) {
         const Machine machine = make_machine(text);
         if (machine.node_count() > 16 || text.find('>') != std::string::npos) continue;
@@ -66,7 +66,7 @@ TEST_CASE("on small machines the choice is optimal") {
     }
 }
 
-TEST_CASE("a choice has the nodes asked for, each once, of the allocation, in its order") {
+TEST_CASE("the choice has the requested number of nodes, each once, from the allocation, in its order") {
     Rng rng(3);
     for_each_topology([&](const Machine& machine, const auto&) {
         std::vector<Node> some = random_subset(machine.usable_nodes(), rng);
@@ -94,21 +94,21 @@ TEST_CASE("on an empty torus a choice is at least as compact as a box") {
             compact_nodes(Allocation::whole(cube), std::size_t{side} * side * side);
         CHECK(spread(cube, chosen) <= spread(cube, box(cube, {side, side, side})));
     }
-    const Machine slab = make_machine("torus:4x4x16");  // short rings pay when they are full
+    const Machine slab = make_machine("torus:4x4x16");  // short rings are efficient if they are full
     CHECK(spread(slab, compact_nodes(Allocation::whole(slab), 64)) <= spread(slab, box(slab, {4, 4, 4})));
     const Machine mesh = make_machine("mesh:9x9");
     CHECK(spread(mesh, compact_nodes(Allocation::whole(mesh), 25)) <= spread(mesh, box(mesh, {5, 5})));
 }
 
-TEST_CASE("on a tree a choice fills whole switches") {
+TEST_CASE("the choice fills whole switches of a tree") {
     const Machine tree = make_machine("tree:8:6:4");
     const Allocation ragged = fragmented_allocation(tree, 100, 9, 2);
-    // At best whole switches of one group, as far as they are free.
+    // The optimum uses whole switches of one group as far as they are free.
     CHECK(spread(tree, compact_nodes(Allocation::whole(tree), 16)) == 2 * 8 * 7 * 2 + 2 * 64 * 4);
     CHECK(spread(tree, compact_nodes(ragged, 20)) <= spread(tree, ragged.nodes().first(20)));
 }
 
-TEST_CASE("a choice among scattered nodes is never worse than their first ones") {
+TEST_CASE("a choice among scattered nodes is never worse than the first ones") {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         const Machine machine = make_machine(seed % 2 ? "torus:12x10x8" : "mesh:20x20");
         const Allocation ragged = fragmented_allocation(machine, 200, 12, seed);
@@ -119,7 +119,7 @@ TEST_CASE("a choice among scattered nodes is never worse than their first ones")
     }
 }
 
-TEST_CASE("choosing no node, or too many, is refused") {
+TEST_CASE("a choice of 0 nodes, or of too many, is refused") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation whole = Allocation::whole(machine);
     CHECK_THROWS_WITH_AS((void)compact_nodes(whole, 17), "cannot choose 17 of 16 nodes; ask for 1 to 16",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dragonflies: published counts and closed forms, and routes searched link by link.
+// Dragonflies: published counts, closed forms, and routes found by exhaustive search.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -11,7 +11,7 @@ using namespace topoloom;
 
 namespace {
 
-/// The topology between the routers.
+/// The topology of the routers.
 const Dragonfly& dragonfly(const Machine& machine) {
     return std::get<Hosted<Dragonfly>>(machine.topology()).between_routers();
 }
@@ -24,7 +24,7 @@ Loads loads_of(const auto& routes, Node a, Node b) {
     return loads;
 }
 
-/// Bytes on every link when each node sends one byte to each other.
+/// Bytes on every link if each node sends one byte to every other node.
 std::vector<double> all_to_all(const Machine& machine) {
     std::vector<double> loads(dragonfly(machine).link_count(), 0);
     for (const Node a : ids<Node>(machine.node_count())) {
@@ -40,7 +40,7 @@ bool is_global(const Dragonfly& d, Link link) {
     return d.ends(link).from / in_group != d.ends(link).to / in_group;
 }
 
-/// The wiring as it was described, with routes found by trying every link.
+/// Reference: the wiring by its definition, with routes found by trying every link.
 class Searched {
    public:
     explicit Searched(const Dragonfly& d) : d_(d), in_group_(d.spec().rows * d.spec().columns) {
@@ -61,7 +61,7 @@ class Searched {
 
     using Ways = std::vector<std::vector<Link>>;
 
-    /// All shortest routes over one global link, into the group of `to` or as far as `to` itself.
+    /// All shortest routes over one global link, into the group of `to` or to `to` itself.
     Ways minimal(std::uint32_t from, std::uint32_t to, bool as_far_as_router) const {
         if (from / in_group_ == to / in_group_) return {local(from, to)};
         Ways ways;
@@ -129,9 +129,9 @@ const std::vector<std::string> shapes{
     "9x4,global=2",  // canonical: one link between two groups
     "9x4,global=2,arrangement=palmtree",
     "4x4,global=4",                       // five links between two groups, one port left over
-    "3x4,global=5,arrangement=palmtree",  // ten, two of one router to the same group
+    "3x4,global=5,arrangement=palmtree",  // ten; two of one router lead to the same group
     "2x3,global=1",
-    "4x2x3",  // two dimensions, two links
+    "4x2x3",  // two dimensions, two global links between groups
     "3x3x4,global=2,arrangement=palmtree",
     "5x2x7,arrangement=direct",
     "2x5x14",  // 70 links: more than fit a word of bits
@@ -142,7 +142,7 @@ const std::vector<std::string> shapes{
 }  // namespace
 
 TEST_CASE("a canonical dragonfly has the published counts") {
-    // Kim et al. 2008: with h global links per router, p = h nodes, a = 2h routers, a h + 1 groups.
+    // Kim et al. 2008: h global links per router, p = h nodes, a = 2h routers, a h + 1 groups.
     for (const std::uint32_t h : {1U, 2U, 3U}) {
         CAPTURE(h);
         const std::uint32_t a = 2 * h;
@@ -162,15 +162,16 @@ TEST_CASE("a canonical dragonfly has the published counts") {
     CHECK(make_machine("dragonfly:129x16,nodes=8").node_count() == 16512);  // h = 8
 }
 
-TEST_CASE("minimal routes of all-to-all load a canonical dragonfly as the closed form says") {
+TEST_CASE("minimal routes of all-to-all give the published loads on a canonical dragonfly") {
     for (const char* arrangement : {"consecutive", "palmtree"}) {
         const double h = 2;
         const double a = 4;
         const Machine machine = make_machine(std::string("dragonfly:9x4,nodes=2,arrangement=") + arrangement);
         const std::vector<double> loads = all_to_all(machine);
         for (const Link link : ids<Link>(loads.size())) {
-            // Global: all pairs of the two groups. Local, between p = h nodes each: each other, to the h groups that
-            // the second router leads to, from those that the first leads to.
+            // Global link: all pairs of nodes of the two groups. Local link between routers with p = h nodes
+            // each: messages between these nodes, to the h groups of the second router, and from the h groups
+            // of the first router.
             const double expected =
                 is_global(dragonfly(machine), link) ? a * h * a * h : h * h + 2 * h * (h * a * h);
             CHECK(loads[link.value] == expected);
@@ -178,7 +179,7 @@ TEST_CASE("minimal routes of all-to-all load a canonical dragonfly as the closed
     }
 }
 
-TEST_CASE("Valiant's routes of all-to-all double the load of global links") {
+TEST_CASE("Valiant routing of all-to-all doubles the load of global links") {
     const Machine machine = make_machine("dragonfly:9x4,nodes=2,routing=valiant");
     const std::vector<double> loads = all_to_all(machine);
     for (const Link link : ids<Link>(loads.size())) {
@@ -186,7 +187,7 @@ TEST_CASE("Valiant's routes of all-to-all double the load of global links") {
     }
 }
 
-TEST_CASE("minimal routes are the shortest over one global link, in equal shares") {
+TEST_CASE("minimal routes are all shortest routes over one global link, with equal shares") {
     for (const std::string& shape : shapes) {
         CAPTURE(shape);
         const Machine machine = make_machine("dragonfly:" + shape);
@@ -203,7 +204,7 @@ TEST_CASE("minimal routes are the shortest over one global link, in equal shares
     }
 }
 
-TEST_CASE("Valiant's routes go over every other group, minimally to it and from it") {
+TEST_CASE("Valiant routes use every other group as intermediate, minimally to it and from it") {
     for (const std::string& shape : shapes) {
         CAPTURE(shape);
         const Machine machine = make_machine("dragonfly:" + shape + ",routing=valiant");
@@ -217,7 +218,7 @@ TEST_CASE("Valiant's routes go over every other group, minimally to it and from 
     }
 }
 
-TEST_CASE("a mixed route is the minimal one and Valiant's by their shares") {
+TEST_CASE("a mixed route consists of minimal and Valiant routes with their shares") {
     const Machine minimal = make_machine("dragonfly:5x2x3,global=2,routing=ugal");
     const Machine valiant = make_machine("dragonfly:5x2x3,global=2,routing=valiant");
     const Node a{1};
@@ -230,7 +231,7 @@ TEST_CASE("a mixed route is the minimal one and Valiant's by their shares") {
     check_near(loads_of(dragonfly(minimal).with_minimal_share(0.25), a, b), expected);
 }
 
-TEST_CASE("routes of one global link visit their links in order") {
+TEST_CASE("routes over one global link visit their links in order") {
     const Machine machine = make_machine("dragonfly:9x2x4,arrangement=palmtree");
     const Dragonfly& d = dragonfly(machine);
     REQUIRE(d.links_between_groups() == 1);
@@ -247,7 +248,8 @@ TEST_CASE("routes of one global link visit their links in order") {
 }
 
 TEST_CASE("ports are connected according to the arrangement") {
-    // By hand, 5 groups of 2 routers with 2 global links: group 1 reaches 0 2 3 4, 0 4 3 2, or with a port for itself.
+    // Computed by hand for 5 groups of 2 routers with 2 global links: group 1 reaches 0 2 3 4, 0 4 3 2, or
+    // with a port for itself.
     const auto routers_to = [](const std::string& arrangement) {
         const Machine machine =
             make_machine("dragonfly:5x2,global=" + std::string(arrangement == "direct" ? "3" : "2") +
@@ -283,7 +285,7 @@ TEST_CASE("each kind of link has its own bandwidth and latency") {
     CHECK(dragonfly(slow).latency(Link{dragonfly(slow).link_count() - 1}) == Seconds{2e-6});
 }
 
-TEST_CASE("links are named after the routers that they join") {
+TEST_CASE("link names contain the routers at both ends") {
     const Machine machine = make_machine("dragonfly:3x2,global=2");
     const Dragonfly& d = dragonfly(machine);
     CHECK(d.link_name(Link{0}) == "group 0 router 0 -> router 1");
@@ -294,7 +296,7 @@ TEST_CASE("links are named after the routers that they join") {
     CHECK(dragonfly(single).link_name(Link{6}) == "group 0 router 0 -> group 1 router 0");
 }
 
-TEST_CASE("a dragonfly describes itself") {
+TEST_CASE("a dragonfly describes its structure") {
     CHECK(make_machine("dragonfly:9x4").describe() == "9x4 dragonfly, 2 global links per router");
     CHECK(make_machine("dragonfly:6x6x16,nodes=4,global=10,arrangement=palmtree,routing=ugal").describe() ==
           "6x6x16 dragonfly, 4 nodes per router, 10 global links per router, palmtree arrangement, UGAL "
@@ -332,7 +334,7 @@ TEST_CASE("an invalid dragonfly is refused") {
     refuses("dragonfly:1x30000x30000", "the machine has");
 }
 
-TEST_CASE("the bounds of routers and groups are the distances of their nearest nodes") {
+TEST_CASE("lower bounds for routers and groups are the distances of their nearest nodes") {
     const Machine machine = make_machine("dragonfly:9x4,nodes=3");
     const auto& geometry = dragonfly(machine).geometry();
     const auto points = [&](std::uint32_t first, std::uint32_t count) {

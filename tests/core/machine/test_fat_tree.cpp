@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fat trees are wired and routed as Zahavi defines them, and their loads are those of the definition.
+// Fat trees are wired and routed as Zahavi defines them, and their loads match the definition.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -31,7 +31,7 @@ FatTree fat_tree(const std::string& text) { return std::get<FatTree>(make_machin
 
 using Cable = LabeledFatTree::Cable;
 
-/// Parallel links have the number of the cable at the end of their names.
+/// The names of parallel links end with the number of the cable.
 Cable cable_of(const FatTree& tree, Link link) {
     const std::string name = tree.link_name(link);
     const std::size_t number = name.find(", cable ");
@@ -70,16 +70,16 @@ TEST_CASE("k-ary n-trees have k^n nodes and n k^(n-1) switches of k ports in eac
     CHECK(counts("fattree:16:16") == std::pair<std::size_t, std::size_t>{256, 32});
 }
 
-TEST_CASE("a k-ary n-tree joins switches whose words agree except possibly in one digit") {
-    // Switch (w, l), w in {0..k-1}^(n-1), is joined to (w', l + 1) where they agree but for digit n-2-l; node p is
-    // attached to (p without its last digit, 0).
+TEST_CASE("a k-ary n-tree joins switches whose words agree in all but one digit") {
+    // Switch (w, l), w in {0..k-1}^(n-1), is joined to (w', l + 1) if w and w' agree in all digits except
+    // n-2-l. Node p is attached to switch (p without its last digit, 0).
     const std::uint32_t k = 3;
     const FatTree tree = fat_tree("fattree:3:3:3");
     std::map<std::pair<std::uint32_t, std::uint32_t>, int> joined;
     for (const Link link : ids<Link>(tree.link_count())) ++joined[{tree.ends(link).from, tree.ends(link).to}];
     const std::uint32_t nodes = 27;
     for (std::uint32_t p = 0; p < nodes; ++p) CHECK(joined[{p, nodes + p / k}] == 1);
-    // Words of level 1 may differ from those of level 0 in digit 1, of level 2 from those of level 1 in digit 0.
+    // Words of levels 0 and 1 may differ in digit 1, words of levels 1 and 2 in digit 0.
     std::vector<std::vector<std::uint32_t>> place(3, std::vector<std::uint32_t>(9));
     for (std::uint32_t w = 0; w < 9; ++w) {
         const std::uint32_t w0 = w / k;
@@ -122,7 +122,7 @@ TEST_CASE("routes agree with the labels of vertices, by target, by source and fo
     }
 }
 
-TEST_CASE("all-to-all loads each link as routes by labels do") {
+TEST_CASE("loads of all-to-all match those of routes by labels") {
     for (const std::string& text : fat_trees) {
         CAPTURE(text);
         const FatTree tree = fat_tree(text);
@@ -178,7 +178,7 @@ TEST_CASE("random routing splits traffic out of a subtree equally over the cable
     }
 }
 
-TEST_CASE("collected messages settle to the loads of their routes") {
+TEST_CASE("accumulated messages give the loads of their routes") {
     for (const std::string& text : fat_trees) {
         for (const std::string routing : {"d-mod-k", "random", "simgrid"}) {
             CAPTURE(text);
@@ -197,7 +197,7 @@ TEST_CASE("collected messages settle to the loads of their routes") {
     }
 }
 
-TEST_CASE("the average distance counts two links for every level that a pair climbs") {
+TEST_CASE("the average distance counts two links for every level that a pair ascends") {
     // Of the 63 other nodes 3 are 2 hops away, 12 are 4 and 48 are 6.
     CHECK(make_machine("fattree:4:4:4").average_distance() ==
           doctest::Approx((3 * 2 + 12 * 4 + 48 * 6) / 63.0));
@@ -205,7 +205,7 @@ TEST_CASE("the average distance counts two links for every level that a pair cli
     CHECK(fat_tree("fattree:4:4:1").diameter() == 4);
 }
 
-TEST_CASE("links are named by the switches at their ends, and by the cable if there are several") {
+TEST_CASE("link names contain the switches at both ends, and the cable if there are several") {
     const FatTree tree = fat_tree("fattree:2:2:2,up=1:2:2,parallel=1:1:2");
     std::vector<std::string> names;
     tree.route(Node{0}, Node{6}, [&](Link link, double) { names.push_back(tree.link_name(link)); });
@@ -216,7 +216,7 @@ TEST_CASE("links are named by the switches at their ends, and by the cable if th
                                    "level 2 switch 2 to level 1 switch 3", "level 1 switch 3 to node 6"});
 }
 
-TEST_CASE("cables have the bandwidth and the latency of their level") {
+TEST_CASE("cables have the bandwidth and latency of their level") {
     const FatTree tree = fat_tree("fattree:2:3,bandwidth=1GB/s:250MB/s,latency=1us:3us");
     std::vector<double> rates;
     std::vector<double> times;
@@ -275,7 +275,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the largest fat trees behave like small ones") {
-    // 2^30 nodes on 2^10 x 2^20, routes at the far end of the ids.
+    // 2^30 nodes on 2^10 x 2^20; routes of the highest ids.
     const FatTree tree = fat_tree("fattree:1024:1048576,up=1:1");
     const Node last{tree.node_count() - 1};
     std::vector<LinkEnds> route;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Graphs with forwarding tables: routes that follow them, distances, failures, and what is refused.
+// Graphs with forwarding tables: routes, distances, failures, and invalid tables.
 #include <string>
 #include <vector>
 
@@ -22,7 +22,8 @@ Stops stops(const Machine& machine, std::uint32_t a, std::uint32_t b) {
     });
 }
 
-/// A random graph, and for every node a random tree that leads to it from everywhere: [vertex][node] is the next.
+/// A random graph, and for every node a random tree that leads to it from everywhere: [vertex][node] is the
+/// next vertex.
 struct Tabled {
     std::vector<Stops> next;
     std::string text;
@@ -63,7 +64,7 @@ Tabled random_tables(std::uint32_t nodes, std::uint32_t switches, std::uint64_t 
 
 }  // namespace
 
-TEST_CASE("messages follow the tables; nodes with one link need no table") {
+TEST_CASE("messages follow the tables, and nodes with one link need no table") {
     const Machine machine = make_machine(two_leaves());
     CHECK(stops(machine, 0, 1) == Stops{0, 4, 1});
     CHECK(stops(machine, 0, 2) == Stops{0, 4, 7, 5, 2});
@@ -72,14 +73,14 @@ TEST_CASE("messages follow the tables; nodes with one link need no table") {
     CHECK(machine.describe().find("routes by forwarding tables") != std::string::npos);
 }
 
-TEST_CASE("distances follow tables that take detours") {
+TEST_CASE("distances follow tables with detours") {
     const Machine machine = make_machine(clockwise_ring());
     CHECK(stops(machine, 1, 0) == Stops{1, 2, 3, 4, 0});
     CHECK(machine.hops(Node{1}, Node{0}) == 4);
     CHECK(machine.hops(Node{0}, Node{1}) == 1);
 }
 
-TEST_CASE("routes with failures become shortest routes, the others stay") {
+TEST_CASE("routes with failures become shortest routes, and the others stay") {
     const Machine one = make_machine(two_leaves() + "+down:4-8");
     CHECK(stops(one, 0, 2) == Stops{0, 4, 7, 5, 2});
     CHECK(stops(one, 0, 3) == Stops{0, 4, 6, 5, 3});
@@ -89,7 +90,7 @@ TEST_CASE("routes with failures become shortest routes, the others stay") {
     CHECK(stops(ring, 3, 1) == Stops{3, 4, 0, 1});
 }
 
-TEST_CASE("routes and hops of random tables agree with the tables step by step") {
+TEST_CASE("routes and hops of random tables equal those of following the tables") {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         const Tabled tabled = random_tables(7, static_cast<std::uint32_t>(seed % 6), seed);
         CAPTURE(tabled.text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ragged allocations: the right nodes, as many pieces as asked for, the same on every computer.
+// Fragmented allocations: requested nodes and fragments, the same on every computer.
 #include <algorithm>
 #include <string>
 #include <tuple>
@@ -61,7 +61,7 @@ TEST_CASE("without coordinates fragments are runs of consecutive nodes") {
     }
 }
 
-TEST_CASE("without room for gaps an allocation still has the requested nodes") {
+TEST_CASE("an allocation without room for gaps still has the requested nodes") {
     for (const std::string text : {"torus:4x4x4", "torus:4x4x4,nodes=2", "mesh:8x8", "tree:64", "torus:64"}) {
         const Machine machine = make_machine(text);
         for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -89,7 +89,7 @@ TEST_CASE("fragments of a torus are boxes, planes and lines") {
     for (const Node a : allocation.nodes()) {
         for (const Node b : allocation.nodes()) joined += machine.hops(a, b) == 1 ? 1 : 0;
     }
-    CHECK(joined >= 2 * allocation.nodes().size());  // a mere tree of nodes would have fewer
+    CHECK(joined >= 2 * allocation.nodes().size());  // a plain tree of nodes would have fewer
 }
 
 TEST_CASE("impossible fragmentations are refused") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Boxes inside allocations: all shapes that there are, and only such as are wholly inside.
+// Boxes inside allocations: all shapes are found, and only boxes that are completely inside.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -12,7 +12,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Shapes of all boxes of `cells` cells inside, by trying every corner and size.
+/// Shapes of all boxes of `cells` cells inside, found by trying every corner and size.
 std::set<std::vector<std::uint32_t>> slow_shapes(const Machine& machine, const std::vector<char>& inside,
                                                  std::size_t cells) {
     const std::vector<std::uint32_t> grid = machine.grid();
@@ -45,7 +45,7 @@ std::set<std::vector<std::uint32_t>> slow_shapes(const Machine& machine, const s
     }
 }
 
-/// How far nodes reach along every axis, on the ring where it is one.
+/// Extents of the nodes along every axis, around the ring if the axis is one.
 std::vector<std::uint32_t> extents(const Machine& machine, const std::vector<Node>& nodes) {
     std::vector<std::uint32_t> extents;
     for (std::size_t axis = 0; axis < machine.grid().size(); ++axis) {
@@ -58,7 +58,7 @@ std::vector<std::uint32_t> extents(const Machine& machine, const std::vector<Nod
 
 }  // namespace
 
-TEST_CASE("one full box is found of every shape that has one") {
+TEST_CASE("one full box is found for every shape") {
     Rng rng(11);
     for (const std::string text : {"torus:4x4", "mesh:5x4", "torus:3x4x2", "torus:6", "torus:4x3,wrap=01"}) {
         const Machine machine = make_machine(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machines from lists of links, and the short texts that say the same.
+// Machines from lists of links, and the texts that describe them.
 #include "topoloom/machine/text/graph_writer.hpp"
 
 #include <string>
@@ -11,7 +11,7 @@ using namespace topoloom;
 
 namespace {
 
-/// The links of any machine without several side by side, as a list.
+/// The links of a machine without parallel links, as a list.
 struct List {
     std::vector<std::uint32_t> ends;
     std::vector<double> bandwidth;
@@ -33,7 +33,7 @@ List list_of(const Machine& machine) {
 
 }  // namespace
 
-TEST_CASE("the text of an explicit graph reads back into the same links and routes") {
+TEST_CASE("the text of an explicit graph parses to the same links and routes") {
     for (const std::string& text : machine_texts()) {
         if (!text.starts_with("graph:") || text.find('+', text.find(':')) != text.rfind('+')) continue;
         const Machine machine = make_machine(text);
@@ -64,7 +64,7 @@ TEST_CASE("links may have a latency after their bandwidth") {
           "graph:3:0-1@1GB/s@2us,1-2,bandwidth=1GB/s,latency=1us");
 }
 
-TEST_CASE("a list of links is a machine with those links, in both directions unless directed") {
+TEST_CASE("a list of links becomes a machine with those links, in both directions unless directed") {
     const std::vector<std::uint32_t> ends{2, 1, 0, 2};
     const std::vector<double> bandwidth{5e9, 1e9 / 3};
     const std::vector<double> latency{1e-6};

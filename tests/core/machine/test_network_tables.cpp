@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrices of hops, distances and routes are what a machine answers pair by pair.
+// Matrices of hops, distances and routes equal the results for single pairs.
 #include "topoloom/machine/network_tables.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Nodes that are up, reversed, as far as failures leave routes between all of them.
+/// Nodes that are up, in reverse order, as long as failures leave routes between all of them.
 std::vector<Node> some_nodes(const Machine& machine) {
     std::vector<Node> nodes;
     for (const Node node : machine.usable_nodes()) {
@@ -45,7 +45,7 @@ TEST_CASE("matrices have the hops and distances of every pair") {
     }
 }
 
-TEST_CASE("rows of the route matrix are routes, each link once") {
+TEST_CASE("rows of the route matrix are routes with each link once") {
     for (const std::string& text : machine_texts()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);

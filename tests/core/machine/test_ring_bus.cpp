@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ring buses; the Cell processor's against the counts derived from Sudheer 2012, section 4.4.
+// Ring buses; the Cell processor compared with the counts derived from Sudheer 2012, section 4.4.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,7 +25,7 @@ constexpr const char* cell = "ring:12,rings=2,transfers=3,bandwidth=25.6GB/s";
 constexpr std::array<std::uint32_t, 8> station_of_spe{10, 1, 9, 2, 8, 3, 7, 4};
 
 using Pattern = std::vector<std::pair<std::size_t, std::size_t>>;  // sender, receiver
-using Affinity = std::array<std::size_t, 8>;                       // thread on each SPE
+using Affinity = std::array<std::size_t, 8>;                       // SPE of each thread
 
 template <class Message>
 Pattern pattern(std::size_t messages, const Message& message) {
@@ -34,7 +34,7 @@ Pattern pattern(std::size_t messages, const Message& message) {
     return pairs;
 }
 
-/// By name, in the source's order.
+/// Affinities by name, in the order of the source.
 std::vector<std::pair<std::string, Pattern>> patterns() {
     return {
         {"Ring", pattern(8, [](std::size_t i) { return std::pair(i, (i + 1) % 8); })},
@@ -58,7 +58,7 @@ std::array<Node, 8> stations_of_threads(const Affinity& affinity) {
     return station;
 }
 
-/// Clockwise, counter-clockwise and half-way messages; pairs of clockwise and of counter-clockwise ones that share a
+/// Numbers of clockwise, counter-clockwise and half-way messages, and of pairs of each direction that share a
 /// link.
 using Counts = std::array<int, 5>;
 
@@ -89,11 +89,11 @@ Counts counts_of(const T& bus, const Pattern& messages, const Affinity& affinity
     return counts;
 }
 
-/// Load of each link, clockwise ones first.
+/// Load of each link, clockwise links first.
 using RingLoads = std::array<double, 24>;
 
-/// How good an affinity is; less is better: the largest load, how far the directions differ, what exceeds 2 on
-/// links, half-way messages.
+/// Score of an affinity, less is better: maximum load, load difference of the directions, excess over 2 per
+/// link, half-way messages.
 using Score = std::tuple<double, double, double, double>;
 
 struct Arc {
@@ -121,7 +121,7 @@ Score score_of(const Pattern& messages, const std::array<Node, 8>& station,
 
 }  // namespace
 
-TEST_CASE("messages on a ring bus take the shorter arc, and both when they go half-way") {
+TEST_CASE("messages on a ring bus take the shorter arc, and both arcs if they are half-way") {
     const Machine machine = make_machine("ring:6");
     CHECK(route_names(machine, Node{4}, Node{0}) == Names{"station 4 clockwise", "station 5 clockwise"});
     CHECK(route_names(machine, Node{1}, Node{5}) ==
@@ -140,7 +140,7 @@ TEST_CASE("messages on a ring bus take the shorter arc, and both when they go ha
           Names{"station 1 clockwise", "station 2 clockwise", "station 3 clockwise"});
 }
 
-TEST_CASE("the rings of one direction are one link, as wide as all of them") {
+TEST_CASE("the rings of one direction form one link with their total bandwidth") {
     with_topology(make_machine(cell), [](const auto& bus) {
         CHECK(bus.link_count() == 24);
         for (const Link link : ids<Link>(24)) CHECK(bus.bandwidth(link).value == 2 * 25.6e9);
@@ -150,8 +150,9 @@ TEST_CASE("the rings of one direction are one link, as wide as all of them") {
     CHECK(make_machine("ring:8").describe() == "ring bus of 8 stations");
 }
 
-TEST_CASE("all-to-all loads every link of a ring bus alike") {
-    // Each station has arcs of 1, 2 ... links in either direction, and for even counts half an arc of n / 2 links.
+TEST_CASE("all-to-all loads every link of a ring bus equally") {
+    // Each station has arcs of 1, 2 ... links in either direction, and for even counts half an arc of n / 2
+    // links.
     for (const std::uint32_t n : {2U, 3U, 7U, 8U, 12U}) {
         double load = 0;
         for (std::uint32_t length = 1; 2 * length < n; ++length) load += length;

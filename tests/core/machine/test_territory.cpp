@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which routers and switches belong to an allocation, and what pieces they form.
+// Territory: the routers and switches of an allocation, and their connected components.
 #include <algorithm>
 #include <set>
 #include <vector>
@@ -17,7 +17,7 @@ std::size_t components(const Machine& machine, const std::vector<std::uint32_t>&
     return Territory(Allocation(machine, nodes)).component_count();
 }
 
-/// The definition, vertex by vertex: sets instead of marks, searches instead of joins.
+/// Reference: vertex by vertex, with sets and graph searches.
 template <class T>
 struct SlowTerritory {
     std::set<std::uint32_t> held;
@@ -90,7 +90,7 @@ TEST_CASE("the territory of an allocation agrees with its definition on every to
     });
 }
 
-TEST_CASE("a whole machine is one component, and owned completely") {
+TEST_CASE("a whole machine is one component and completely owned") {
     for_each_topology([&](const Machine& machine, const auto& network) {
         const Territory territory(Allocation::whole(machine));
         CHECK(territory.component_count() == 1);
@@ -99,7 +99,7 @@ TEST_CASE("a whole machine is one component, and owned completely") {
     });
 }
 
-TEST_CASE("neighbors on a grid are joined, also around its rings") {
+TEST_CASE("grid neighbors are joined, also around rings") {
     const Machine ring = make_machine("torus:8");
     CHECK(components(ring, {0, 7, 3}) == 2);
     const Machine line = make_machine("mesh:8");
@@ -107,10 +107,10 @@ TEST_CASE("neighbors on a grid are joined, also around its rings") {
     const Machine pairs = make_machine("torus:8,nodes=2");
     CHECK(components(pairs, {0, 1, 2, 8}) == 2);
     CHECK(components(pairs, {0, 1}) == 1);  // one router
-    CHECK(components(pairs, {0, 4}) == 2);  // diagonal neighbors are none
+    CHECK(components(pairs, {0, 4}) == 2);  // no diagonal neighbors
 }
 
-TEST_CASE("nodes on one switch are joined, nodes on different ones are not") {
+TEST_CASE("nodes on one switch are joined, nodes on different switches are not") {
     const Machine tree = make_machine("tree:4:8:2");
     CHECK(components(tree, {0, 3}) == 1);
     CHECK(components(tree, {3, 4}) == 2);
@@ -119,10 +119,11 @@ TEST_CASE("nodes on one switch are joined, nodes on different ones are not") {
     CHECK(components(star, {0, 3}) == 1);
     const Machine three = make_machine("graph:6+4:0-6,1-6,2-7,3-7,4-8,5-8,6-9,7-9,8-9,forward=no");
     CHECK(components(three, {0, 1, 2}) == 2);
-    CHECK(components(three, {0, 1, 2, 4}) == 1);  // all others reach the upper switch only through theirs
+    // All other nodes reach the upper switch only through their own switches.
+    CHECK(components(three, {0, 1, 2, 4}) == 1);
 }
 
-TEST_CASE("switches that are neighbors join their nodes, as routers do") {
+TEST_CASE("adjacent switches join their nodes, as routers do") {
     const Machine line = make_machine("graph:3+3:0-3,1-4,2-5,3-4,4-5,forward=no");
     CHECK(components(line, {0, 1}) == 1);
     CHECK(components(line, {0, 2}) == 2);

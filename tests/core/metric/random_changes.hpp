@@ -32,7 +32,7 @@ inline std::vector<double> slow_loads(const topoloom::CommGraph& graph, const to
     return loads;
 }
 
-/// Ranks on slots, and the changes made.
+/// Ranks on slots, and the changes made so far.
 struct RandomChanges {
     std::vector<topoloom::Slot> slots;
     std::vector<topoloom::Slot> free;
@@ -47,7 +47,7 @@ struct RandomChanges {
         free.erase(free.begin(), placed);
     }
 
-    /// Any change: unconditional, if better, or if the soft value allows it.
+    /// Makes a random change: unconditionally, if better, or if the soft value allows it.
     template <class Loads>
     void make(Loads& loads, topoloom::Rng& rng) {
         const auto some = [&](std::size_t count) { return rng.below(static_cast<std::uint32_t>(count)); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reference for judge(): every number from its definition, by loops over all pairs of ranks.
+// Reference for judge(): every number by its definition, in loops over all pairs of ranks.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct SlowMessage {
     std::int64_t messages;
 };
 
-/// Traffic of every ordered pair of different ranks, including pairs without any.
+/// Traffic of every ordered pair of different ranks, including pairs without traffic.
 inline std::vector<SlowMessage> all_pairs(const topoloom::CommGraph& graph) {
     using namespace topoloom;
     std::vector<SlowMessage> pairs;
@@ -37,7 +37,8 @@ inline std::vector<SlowMessage> all_pairs(const topoloom::CommGraph& graph) {
     return pairs;
 }
 
-/// The share of a message from a to b that each link carries; if routing adapts, with this part on minimal routes.
+/// The fraction of a message from a to b on each link; for adaptive routing, with fraction `minimal` on
+/// minimal routes.
 inline std::map<std::uint32_t, double> shares(const topoloom::Machine& machine, topoloom::Node a,
                                               topoloom::Node b, std::optional<double> minimal_share) {
     std::map<std::uint32_t, double> on_link;
@@ -51,7 +52,7 @@ inline std::map<std::uint32_t, double> shares(const topoloom::Machine& machine, 
     return on_link;
 }
 
-/// The host of a node; on rails host= GPUs, or the NVLink domain.
+/// The host of a node; on rails a group of host= GPUs, or the NVLink domain.
 inline std::uint32_t host_of(const topoloom::Machine& machine, topoloom::Node node) {
     const std::string text = machine.text();
     if (!text.starts_with("rails:")) return node.value;

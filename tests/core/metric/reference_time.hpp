@@ -11,7 +11,7 @@
 #include "metric/random_changes.hpp"
 #include "topoloom/metric/loads/time_parts.hpp"
 
-/// Bytes / bandwidth of every link.
+/// Bytes / bandwidth of every link, in seconds.
 inline std::vector<double> slow_congestion(const topoloom::CommGraph& phase, const topoloom::Machine& machine,
                                            std::span<const topoloom::Slot> slots,
                                            std::span<const double> background = {}) {
@@ -26,8 +26,8 @@ inline std::vector<double> slow_congestion(const topoloom::CommGraph& phase, con
     return seconds;
 }
 
-/// Loads of every node by bandwidth: sent through its port, received, read from its memory, and
-/// written there, including messages inside the node.
+/// Loads of every node divided by bandwidth: sent through its port, received, read from its memory, and
+/// written there; memory includes intra-node messages.
 inline std::vector<double> slow_node_seconds(const topoloom::CommGraph& phase,
                                              const topoloom::Machine& machine,
                                              std::span<const topoloom::Slot> slots) {
@@ -51,7 +51,7 @@ inline std::vector<double> slow_node_seconds(const topoloom::CommGraph& phase,
     return seconds;
 }
 
-/// All pairs need `rounds` rounds. PhaseTime defines the longest resource.
+/// The time if all pairs need `rounds` rounds, with the longest part as in PhaseTime.
 inline topoloom::TimeParts slow_rounds(const topoloom::CommGraph& phase, double rounds,
                                        const topoloom::Machine& machine,
                                        std::span<const topoloom::Slot> slots,
@@ -117,7 +117,7 @@ inline topoloom::TimeParts slow_rounds(const topoloom::CommGraph& phase, double 
             std::max(network, memory)};
 }
 
-/// Round by round, with the pairs that still need it.
+/// The time round by round, with the pairs that still have messages.
 inline topoloom::TimeParts reference_time_parts(const topoloom::CommGraph& phase,
                                                 const topoloom::Machine& machine,
                                                 std::span<const topoloom::Slot> slots,

@@ -21,7 +21,8 @@ double best(const std::vector<double>& minimal, const std::vector<double>& detou
     return best_minimal_share(minimal, detours, runs);
 }
 
-/// Every node of 9 groups of 8 sends 630 bytes to the same node of the next group: the worst case of minimal routes.
+/// Every node of 9 groups of 8 nodes sends 630 bytes to the corresponding node of the next group: the worst
+/// case of minimal routing.
 CommGraph to_next_group() {
     std::vector<Rank> from;
     std::vector<Rank> to;
@@ -49,7 +50,7 @@ TEST_CASE("the split balances a busy minimal route and its detours") {
     CHECK(best({}, {}) == 1);
 }
 
-TEST_CASE("of equally good splits the one with the fewest detours is taken") {
+TEST_CASE("the split with the fewest detours is chosen among equally good ones") {
     CHECK(best({10}, {10}) == 1);
     CHECK(best({10, 5}, {10, 20}) == 1);                         // from 2/3 on
     CHECK(best({10, 20}, {10, 5}) == doctest::Approx(1.0 / 3));  // up to 1/3
@@ -62,7 +63,7 @@ TEST_CASE("links of different bandwidth count by time") {
     CHECK(best_minimal_share(minimal, detours, runs) == doctest::Approx(5.0 / 6));  // f = 5 (1 - f)
 }
 
-TEST_CASE("no other split makes the busiest link less busy") {
+TEST_CASE("no other split lowers the load of the busiest link") {
     Rng rng(41);
     for (int round = 0; round < 200; ++round) {
         std::vector<double> minimal;
@@ -91,8 +92,8 @@ TEST_CASE("no other split makes the busiest link less busy") {
 
 TEST_CASE("traffic to the next group is split as in the closed form") {
     const CommGraph graph = to_next_group();
-    // Minimal: all 8 nodes' bytes on one global link. Valiant: a seventh of them on each, from two groups. In between
-    // 8 f = 16 (1 - f) / 7.
+    // Minimal: the bytes of all 8 nodes on one global link. Valiant: a seventh of them on each link, from two
+    // groups. Balanced fraction f: 8 f = 16 (1 - f) / 7.
     CHECK(judged("minimal", graph).congestion_max == 8 * 630);
     CHECK(judged("valiant", graph).congestion_max == doctest::Approx(16.0 / 7 * 630));
     const Judgement ugal = judged("ugal", graph);
@@ -101,13 +102,13 @@ TEST_CASE("traffic to the next group is split as in the closed form") {
     CHECK_FALSE(judged("minimal", graph).minimal_share.has_value());
 }
 
-TEST_CASE("uniform traffic goes minimally") {
+TEST_CASE("uniform traffic uses minimal routes") {
     const Judgement ugal = judged("ugal", all_to_all(72, Bytes{10}));
     CHECK(*ugal.minimal_share == 1);
     CHECK(ugal.congestion_max == judged("minimal", all_to_all(72, Bytes{10})).congestion_max);
 }
 
-TEST_CASE("adaptive routing is never worse than either of its own routes") {
+TEST_CASE("adaptive routing is never worse than minimal or Valiant routing") {
     Rng rng(42);
     for (const std::string shape : {"5x4,global=2", "6x2x3", "9x4,nodes=2", "2x4"}) {
         CAPTURE(shape);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bandwidth of messages on ring buses, as pieces that wait for a free ring.
+// Bandwidth of messages on ring buses, sent as pieces that wait for a free ring.
 #include <doctest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ BusMessage message(std::uint32_t from, std::uint32_t to, std::int64_t bytes = 64
     return {Node{from}, Node{to}, Bytes{bytes}};
 }
 
-/// Messages of any size between different stations of a bus.
+/// Random messages of any size between different stations of a bus.
 std::vector<BusMessage> random_messages(std::uint32_t stations, Rng& rng) {
     std::vector<BusMessage> messages;
     for (std::size_t i = 0; i < 1 + rng.below(7); ++i) {
@@ -73,7 +73,7 @@ TEST_CASE("no message is faster than a ring, and no station faster than its port
     }
 }
 
-TEST_CASE("turning or mirroring a bus keeps its rates") {
+TEST_CASE("rotating or mirroring a bus does not change its rates") {
     Rng rng(2);
     for (int trial = 0; trial < 20; ++trial) {
         const auto messages = random_messages(12, rng);
@@ -94,7 +94,7 @@ TEST_CASE("turning or mirroring a bus keeps its rates") {
     }
 }
 
-TEST_CASE("two overlapping messages in one direction run at full speed, a third waits") {
+TEST_CASE("two overlapping messages in one direction run at full speed, and a third waits") {
     const std::vector<BusMessage> three{message(0, 4), message(1, 5), message(2, 6)};
     const std::vector<BusMessage> two(three.begin(), three.end() - 1);
     CHECK(rates_on(cell(), two).slowest.worst.value == doctest::Approx(ring_rate));
@@ -133,8 +133,9 @@ TEST_CASE("messages shorter than a piece neither wait nor delay others") {
     CHECK(rates_on(cell(), mixed).of_message.back().worst.value == doctest::Approx(ring_rate));
 }
 
-TEST_CASE("messages of unequal sizes wait for each other's pieces only") {
-    // On one ring in turns: the small one ends after its second piece, the large one then has the ring alone.
+TEST_CASE("messages of unequal sizes wait only for each other's pieces") {
+    // Alternating on one ring: the small message ends after its second piece, then the large one has the ring
+    // to itself.
     const Machine machine = make_machine("ring:8,bandwidth=25.6GB/s");
     const BusRates found = rates_on(machine, {message(0, 3, 32 * kib), message(1, 4, 96 * kib)});
     CHECK(found.of_message[0].worst.value == doctest::Approx(ring_rate * 2 / 3));
@@ -142,7 +143,7 @@ TEST_CASE("messages of unequal sizes wait for each other's pieces only") {
 }
 
 TEST_CASE("half-way messages may take either direction") {
-    // Four that overlap if all go clockwise.
+    // Four messages that would overlap if all went clockwise.
     const BusRates found = rates_on(cell(), {message(0, 6), message(1, 7), message(2, 8), message(3, 9)});
     CHECK(found.ways == 16);
     CHECK(found.slowest.worst.value == doctest::Approx(ring_rate / 2));
@@ -154,7 +155,7 @@ TEST_CASE("half-way messages may take either direction") {
     CHECK(rates_on(decided, {message(0, 6)}).ways == 1);
 }
 
-TEST_CASE("the memory controller handles one piece at a time, so that eight elements get less than 4 GB/s") {
+TEST_CASE("the memory controller handles one piece at a time, so eight elements get less than 4 GB/s") {
     std::vector<BusMessage> reads;
     for (const Node element : cell_elements) reads.push_back({cell_memory, element, Bytes{128 * kib}});
     BusTiming timing;
@@ -162,14 +163,14 @@ TEST_CASE("the memory controller handles one piece at a time, so that eight elem
     const double all = rates_on(cell(), reads, timing).slowest.worst.value;
     CHECK(all == doctest::Approx(ring_rate / 8));
     CHECK(all < 4e9);
-    // Half of them write: both directions count together.
+    // Half of the elements write: both directions count together.
     for (std::size_t i = 0; i < 4; ++i) std::swap(reads[i].from, reads[i].to);
     CHECK(rates_on(cell(), reads, timing).slowest.worst.value == doctest::Approx(ring_rate / 8));
     CHECK(rates_on(cell(), reads).slowest.worst.value == doctest::Approx(ring_rate / 4));
 }
 
 TEST_CASE("three equal messages across an end of the bus may slow down, unequal ones do not") {
-    // One ring each way; two of the three pass an end, over two links.
+    // One ring each way; two of the three messages cross an end, over two links.
     const Machine machine = make_machine("ring:12,transfers=3,bandwidth=25.6GB/s");
     std::vector<BusMessage> messages{message(11, 1), message(4, 6), message(8, 10)};
     BusTiming observed;
@@ -197,7 +198,7 @@ TEST_CASE("impossible messages are refused") {
     CHECK_THROWS_AS((void)rates_on(make_machine("ring:65"), {message(0, 1)}), Error);
 }
 
-TEST_CASE("elements have the Cell's names on its own bus, and are the allocated slots on others") {
+TEST_CASE("elements have the Cell's names on its own bus, and are the allocated slots on other buses") {
     CHECK(elements_of(Allocation::whole(cell())) == cell_elements);
     const Machine eight = make_machine("ring:8");
     for (std::uint32_t i = 0; i < 8; ++i) CHECK(elements_of(Allocation::whole(eight))[i] == Node{i});

@@ -14,7 +14,7 @@ using namespace topoloom;
 
 namespace {
 
-/// All links by congestion, each with its three largest contributions, straight from the definition.
+/// Reference: all links by congestion, each with its three largest contributors.
 std::vector<HotLink> slow_hottest(const CommGraph& graph, const Machine& machine, const Placement& placement,
                                   const Judgement& judgement, std::size_t count) {
     std::vector<HotLink> links;

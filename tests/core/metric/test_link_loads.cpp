@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Incremental link loads equal those of the current placement bit for bit.
+// Incremental link loads equal recomputed loads bit for bit.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -42,7 +42,7 @@ double slow_soft(std::span<const double> loads, const Machine& machine, double s
     return sum;
 }
 
-/// By rank, whether it uses the busiest link, port or memory.
+/// Whether a rank uses the busiest link, port or memory, by rank.
 std::vector<char> ends_of_busiest(const CommGraph& graph, const Machine& machine, std::span<const Slot> slots,
                                   std::span<const double> seconds) {
     const double least = std::ranges::max(seconds) * (1 - 1e-12);
@@ -77,7 +77,7 @@ bool adapts(const Machine& machine) {
 
 }  // namespace
 
-TEST_CASE("after any changes loads, maximum, hop-bytes and soft value equal those of the placement") {
+TEST_CASE("loads, maximum, hop-bytes and soft value match the placement after any changes") {
     Rng rng(5);
     for (const std::string& network : machine_texts()) {
         for (const std::string inside : {"", "+node:2,distance=3:7"}) {
@@ -100,7 +100,7 @@ TEST_CASE("after any changes loads, maximum, hop-bytes and soft value equal thos
                 const Judgement judgement = judge(graph, machine, placement, 1);
                 if (!adapts(machine)) CHECK(now == judgement.loads);
                 CHECK(std::ranges::equal(now, slow, [](double a, double b) {
-                    return std::abs(a - b) <= 1e-12 * b;  // a fat tree sums up, then divides
+                    return std::abs(a - b) <= 1e-12 * b;  // fat trees accumulate loads before dividing
                 }));
                 CHECK(loads.key() == slow_key(now, machine, judgement.hop_bytes));
                 CHECK(static_cast<double>(loads.soft()) / 0x1p20 ==
@@ -113,7 +113,7 @@ TEST_CASE("after any changes loads, maximum, hop-bytes and soft value equal thos
     }
 }
 
-TEST_CASE("ports and memories of nodes are counted like links, after any changes") {
+TEST_CASE("node ports and memories are counted like links after any changes") {
     Rng rng(6);
     for (const std::string& network : machine_texts()) {
         for (const std::string inside : {"+node:2,bandwidth=300MB/s", "+node:2:2,memory=100MB/s,port=0:1",

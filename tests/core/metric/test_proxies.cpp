@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages through proxies against their definition, slot by slot, and in judge().
+// Messages through proxies compared with their definition, slot by slot, and in judge().
 #include <doctest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Bytes times distance, each slot counted once by a proxied rank: the sender's side of the definition in a map.
+/// Reference: bytes times distance, with each slot counted once per proxied rank.
 std::int64_t slow_hop_bytes(const CommGraph& graph, const Machine& machine, const Placement& placement) {
     std::map<std::tuple<bool, Rank, Slot>, std::int64_t> once;
     std::int64_t sum = 0;
@@ -74,7 +74,7 @@ TEST_CASE("a proxied rank and a slot exchange one message each way, for any numb
     }
 }
 
-TEST_CASE("with one rank per slot proxies save no messages") {
+TEST_CASE("proxies save no messages with one rank per slot") {
     Rng rng(3);
     const Machine machine = make_machine("torus:4x3+node:2");
     const Allocation allocation = Allocation::whole(machine);

@@ -17,7 +17,7 @@ namespace {
 
 using Cell = std::vector<std::uint32_t>;
 
-/// Hops summed over the directed messages of a periodic stencil whose point number i lives on node node_of[i].
+/// Hops summed over the directed messages of a periodic stencil with point number i on node node_of[i].
 std::int64_t hop_count(const std::string& network, const std::vector<GridAxis>& grid,
                        const std::vector<Node>& node_of) {
     std::vector<std::uint32_t> on_node(make_machine(network).node_count(), 0);
@@ -62,7 +62,7 @@ std::string torus_text(const Cell& shape) {
            std::to_string(shape[2]);
 }
 
-/// A 2-D array on a 3-D torus: the short axis on x, the long one through the planes of z and y within each.
+/// A 2-D array on a 3-D torus: the short axis along x, the long axis along y within planes and then along z.
 std::int64_t planes_on_torus(const Cell& shape, std::uint32_t wide, std::uint32_t tall) {
     const Machine machine = make_machine(torus_text(shape));
     const std::vector<GridAxis> grid{{wide}, {tall}};
@@ -75,7 +75,8 @@ std::int64_t planes_on_torus(const Cell& shape, std::uint32_t wide, std::uint32_
     return hop_count(torus_text(shape), grid, node_of);
 }
 
-/// Chares dealt out to the processors of a torus by number(x, y); processors are numbered with x fastest.
+/// Chares assigned round-robin to the processors of a torus by number(x, y); processors are numbered with x
+/// fastest.
 std::int64_t dealt_on_torus(const Cell& shape, std::uint32_t wide, std::uint32_t tall, const auto& number) {
     const Machine machine = make_machine(torus_text(shape));
     const std::vector<GridAxis> grid{{wide}, {tall}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Randomly configured switch networks, run until all packets have arrived.
+// Random switch networks, run until all packets have arrived.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace topoloom::testing {
 
-/// Nodes send random packets to random nodes, and some answer each packet.
+/// Nodes send random packets to random nodes, and some nodes reply to each packet.
 class Exchange final : public Workload {
    public:
     Exchange(std::size_t nodes, std::uint32_t longest, std::uint32_t packets, bool answers, Rng& rng)
@@ -45,17 +45,17 @@ class Exchange final : public Workload {
         if (answers_ && order.message != no_index)
             due_[node.value].push_back({Node{order.message}, longest_, no_index, cycle});
     }
-    /// Packets that have not arrived.
+    /// Number of packets that have not arrived.
     [[nodiscard]] std::uint64_t left() const { return left_; }
 
    private:
     std::uint32_t longest_;
     bool answers_;
-    std::vector<std::vector<PacketRequest>> due_;  // [node], the next one last
+    std::vector<std::vector<PacketRequest>> due_;  // by node, the next packet last
     std::uint64_t left_ = 0;
 };
 
-/// Machines and their routes.
+/// Random machines and their routes.
 struct Wired {
     explicit Wired(const std::string& text, Routing routing = Routing::own)
         : machine(make_machine(text)), paths(fabric, routing) {}
@@ -64,7 +64,7 @@ struct Wired {
     Paths paths;
 };
 
-/// Crosspoints in a quarter of the cases that they support.
+/// Uses crosspoint switches in a quarter of the cases that they support.
 inline std::unique_ptr<PacketNetwork> random_switches(const Wired& wired, Workload& workload,
                                                       SwitchOptions options, std::uint64_t seed, Rng& rng) {
     const bool fits = options.buffer >= workload.longest_packet() && wired.paths.escape_classes() == 0;
@@ -76,7 +76,8 @@ inline std::unique_ptr<PacketNetwork> random_switches(const Wired& wired, Worklo
     return make_crosspoint_network(wired.fabric, wired.paths, workload, options, seed);
 }
 
-/// Runs one; conservation is checked every `check_every` cycles. Throws Error if a packet is lost or blocked.
+/// Runs a network and checks conservation every `check_every` cycles. Throws Error if a packet is lost or
+/// blocked.
 inline void run_random(const std::vector<std::unique_ptr<Wired>>& machines, std::uint64_t seed,
                        std::uint64_t check_every) {
     constexpr std::uint64_t max_cycles = 100000;
@@ -109,7 +110,7 @@ inline void run_random(const std::vector<std::unique_ptr<Wired>>& machines, std:
     }
 }
 
-/// Small machines with each kind of routes.
+/// Small machines for each kind of routes.
 inline std::vector<std::unique_ptr<Wired>> small_machines() {
     std::vector<std::unique_ptr<Wired>> machines;
     for (const char* const text : {"torus:4x3", "torus:5", "torus:3x3x2", "mesh:3x3", "fattree:3:3",
@@ -118,7 +119,7 @@ inline std::vector<std::unique_ptr<Wired>> small_machines() {
     return machines;
 }
 
-/// These, and machines with adaptive routing.
+/// The same machines, and machines with adaptive routing.
 inline std::vector<std::unique_ptr<Wired>> routed_machines() {
     std::vector<std::unique_ptr<Wired>> machines = small_machines();
     for (const char* const text :

@@ -23,7 +23,7 @@ inline std::uint64_t alone(std::uint64_t routers, std::uint64_t flits, const Swi
     return options.channel + routers * (options.routing + 1 + options.crossing + options.channel) + flits - 1;
 }
 
-/// A collective of up to three ranks per node, on random nodes.
+/// A random collective of up to three ranks per node, on random nodes.
 struct RandomProgram {
     RandomProgram(const Wired& wired, Rng& rng) {
         const std::uint32_t per_node = wired.machine.node_count() > 20 ? 1 : 1 + rng.below(3);
@@ -46,7 +46,7 @@ struct RandomProgram {
     }
 
     Call call{};
-    std::string name;  // of the schedule
+    std::string name;  // messages of the schedule
     std::vector<Node> nodes;
 };
 

@@ -33,7 +33,7 @@ double throughput(const SwitchOptions& options) {
     return static_cast<double>(pass(options, 1, 4000).flits) / 4000 / 16;
 }
 
-/// The size of a maximum matching, by augmenting paths.
+/// The size of a maximum matching, computed by augmenting paths.
 std::size_t most_pairs(Matching& matching, std::uint32_t outputs) {
     std::vector<std::uint32_t> from(outputs, no_index);
     std::size_t pairs = 0;
@@ -56,7 +56,7 @@ std::size_t most_pairs(Matching& matching, std::uint32_t outputs) {
 
 }  // namespace
 
-TEST_CASE("a matching pairs only requests, and a wavefront leaves no free pair") {
+TEST_CASE("a matching pairs only requests, and a wavefront arbiter leaves no free pair") {
     Rng rng(3);
     Matching matching;
     for (int drawn = 0; drawn < 500; ++drawn) {
@@ -107,9 +107,10 @@ TEST_CASE("more iterations of iSLIP never match less per cycle") {
     }
 }
 
-// Karol, Hluchyj, Morgan 1987 for one queue: 0.6 with 16 inputs. McKeown 1999 for queues by output: 1, where a packet needs no
-// virtual channel first; here those of a queue ask for one in between, and one iteration does not make up for that.
-TEST_CASE("virtual output queues pass the full load, a single queue three fifths") {
+// One queue: 0.6 with 16 inputs (Karol, Hluchyj, Morgan 1987). Virtual output queues: 1 (McKeown 1999) if a
+// packet needs no virtual channel. Here packets first request a virtual channel, and one iteration does not
+// compensate for this.
+TEST_CASE("virtual output queues sustain the full load, a single queue three fifths") {
     const SwitchOptions fifo{.vcs = 1, .buffer = 64, .routing = 0};
     CHECK(throughput(fifo) == doctest::Approx(0.602).epsilon(0.03));
     SwitchOptions voq{.vcs = 1, .buffer = 16, .routing = 0, .queues = InputQueues::by_output};

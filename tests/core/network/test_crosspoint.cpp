@@ -26,7 +26,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Switches under a load.
+/// Crosspoint switches under a load.
 struct LoadedCrosspoint {
     Machine machine;
     Fabric fabric{machine};
@@ -105,7 +105,7 @@ Done run_collective(const Machine& machine, const std::vector<SwitchGroup>& grou
     return done;
 }
 
-/// Switches with groups that multicast.
+/// Switches with multicast groups.
 struct Multicasting {
     Machine machine;
     Fabric fabric{machine};
@@ -150,7 +150,7 @@ const char* const machines[] = {"fattree:3:3", "fattree:4:4:2", "torus:4x3",
 
 }  // namespace
 
-TEST_CASE("a packet without contention takes the time of crosspoints and channels") {
+TEST_CASE("a packet without contention takes the time of its crosspoints and channels") {
     for (const std::uint32_t flits : {1U, 4U})
         for (const std::uint32_t routing : {0U, 1U, 3U})
             for (const std::uint32_t channel : {1U, 5U}) {
@@ -166,7 +166,8 @@ TEST_CASE("a packet without contention takes the time of crosspoints and channel
 }
 
 TEST_CASE("packets wait at outputs as in separate queues") {
-    // Karol, Hluchyj, Morgan 1987: N inputs with chance p per slot; the mean wait is (N - 1) / N p / (2 (1 - p)).
+    // Karol, Hluchyj, Morgan 1987: N inputs with probability p per slot; the mean wait is (N - 1) / N p / (2
+    // (1 - p)).
     for (const double load : {0.5, 0.8}) {
         const SwitchOptions options{.vcs = 1, .buffer = 256, .routing = 0};
         LoadedCrosspoint one("fattree:16", "uniform", 1, options, load);
@@ -182,7 +183,7 @@ TEST_CASE("packets wait at outputs as in separate queues") {
     }
 }
 
-TEST_CASE("a fat tree passes a full load of complement traffic and most of uniform traffic") {
+TEST_CASE("a fat tree sustains the full load of complement traffic and most of uniform traffic") {
     const SwitchOptions options{.vcs = 1, .buffer = 16};
     CHECK(LoadedCrosspoint("fattree:4:4:4", "complement", 4, options, 1).accepted(20000) > 0.99);
     CHECK(LoadedCrosspoint("fattree:16:16", "uniform", 4, options, 1, Routing::minimal_adaptive)
@@ -213,7 +214,7 @@ TEST_CASE("packets and credits are conserved in any configuration, and all packe
     }
 }
 
-TEST_CASE("multicasts and single packets do not disturb each other") {
+TEST_CASE("multicasts and unicast packets do not delay each other") {
     Rng rng(17);
     const auto wired = testing::small_machines();
     for (int drawn = 0; drawn < 100; ++drawn) {
@@ -240,7 +241,7 @@ TEST_CASE("multicasts and single packets do not disturb each other") {
     }
 }
 
-TEST_CASE("a multicast uses each link of its tree once, whichever member sends") {
+TEST_CASE("a multicast uses each link of its tree once, for any sender") {
     Rng rng(5);
     for (const char* const text : machines) {
         const Machine machine = make_machine(text);
@@ -273,7 +274,7 @@ TEST_CASE("a reduction uses each link of its tree once, towards the root") {
             const std::uint64_t flits =
                 std::accumulate(done.carried.begin(), done.carried.end(), std::uint64_t{0});
             const Fabric fabric(machine);
-            // Nodes that are their own routers have a channel to it, and the root one from it.
+            // Nodes that are their own routers have a channel to it, and the root has one from it.
             std::uint64_t own = 0;
             for (const Node node : ids<Node>(machine.node_count())) own += fabric.is_own_router(node) ? 1 : 0;
             CHECK(flits == 32 * (group.tree.links.size() + own));
@@ -293,7 +294,7 @@ TEST_CASE("all members get the result of an all-reduce, and none before all have
     }
 }
 
-TEST_CASE("a reduction in a switch takes the time of its channels and its unit") {
+TEST_CASE("a reduction in a switch takes the time of its channels and its reduction unit") {
     const Machine machine = make_machine("fattree:8");
     Setting setting{.options = {.buffer = 64, .routing = 1, .crossing = 2, .channel = 5}};
     setting.costs = {.send = 100, .receive = 70};
@@ -306,17 +307,17 @@ TEST_CASE("a reduction in a switch takes the time of its channels and its unit")
             CHECK(done.end == 100 + to_unit + 7 * flits * period + from_unit + 70);
         }
     }
-    // Of three units, two leaves take four of eight inputs each, one of which is the root's.
+    // Of three units, two are leaves with four of eight inputs each, one of which is the root's.
     setting.combine = {.units = 3, .period = ChannelTimes::cycle};
     CHECK(run_collective(machine, {group}, 32, setting).end == 100 + 8 + 4 + 3 + 1 + 3 + 5 + 70);
 }
 
-TEST_CASE("trees without a common link multiply the bandwidth of a broadcast") {
+TEST_CASE("link-disjoint trees multiply the bandwidth of a broadcast") {
     const Machine machine = make_machine("torus:4x4");
     const Fabric fabric(machine);
     const std::vector<Node> members = all_nodes(machine);
     Setting setting;
-    // Nodes feed all four links of their router.
+    // Nodes use all four links of their router.
     for (const ChannelId id : ids<ChannelId>(fabric.channel_count())) {
         const Channel& channel = fabric.channel(id);
         const bool is_node = channel.is_entry() || channel.is_exit();
@@ -336,7 +337,7 @@ TEST_CASE("trees without a common link multiply the bandwidth of a broadcast") {
     CHECK(alone / together >= 0.9 * 4);
 }
 
-TEST_CASE("concurrent groups do all that each does alone") {
+TEST_CASE("concurrent groups give the same results as separate groups") {
     Rng rng(11);
     for (const char* const text : machines) {
         const Machine machine = make_machine(text);
@@ -356,7 +357,7 @@ TEST_CASE("concurrent groups do all that each does alone") {
     }
 }
 
-TEST_CASE("multicasts with a mean of four copies saturate a switch at a quarter of the rate") {
+TEST_CASE("multicasts with four copies on average saturate a switch at a quarter of the rate") {
     const Multicasting to("fattree:8", "multicast(fanout=4,sets=64)");
     const auto measure = [&](double load) {
         MulticastLoad senders(to.sets, 8, 4, load, 1);
@@ -387,11 +388,11 @@ TEST_CASE(
     const double split = accepted(Fanout::split), whole = accepted(Fanout::whole);
     CHECK(whole < split);
     CHECK(split < accepted(Fanout::crosspoints));
-    // Two senders conflict unless their sets are disjoint; then one of them waits.
+    // Two senders conflict unless their target sets are disjoint; on a conflict one of them waits.
     CHECK(whole > 0.5);
 }
 
-TEST_CASE("single packets in one queue pass 2 - sqrt 2 of the load of a large switch") {
+TEST_CASE("unicast packets in one queue reach 2 - sqrt 2 of the load of a large switch") {
     for (const Fanout fanout : {Fanout::split, Fanout::whole}) {
         const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0, .fanout = fanout};
         CHECK(LoadedCrosspoint("fattree:256", "uniform", 1, options, 1).accepted(4000) ==
@@ -399,7 +400,7 @@ TEST_CASE("single packets in one queue pass 2 - sqrt 2 of the load of a large sw
     }
 }
 
-TEST_CASE("options without support by crosspoints are refused in one line") {
+TEST_CASE("options that crosspoints do not support are refused with a one-line error") {
     const auto refused = [](const SwitchOptions& options, const char* text, const char* why,
                             Routing routing = Routing::own) {
         CHECK_THROWS_WITH_AS(LoadedCrosspoint(text, "uniform", 4, options, 0.1, routing), why, Error);

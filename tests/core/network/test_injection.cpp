@@ -18,7 +18,7 @@ using namespace topoloom;
 
 namespace {
 
-/// [cycle]: packets that a source makes.
+/// Number of packets of a source, by cycle.
 std::vector<int> counts(const std::string& injection, double load, std::uint32_t packet, std::uint64_t seed,
                         std::size_t cycles) {
     PacketSource source(Injection(injection), load, packet, seed, 0);
@@ -33,7 +33,7 @@ double mean(const std::vector<int>& made) {
     return sum / static_cast<double>(made.size());
 }
 
-/// Variance of the packets of a window over their mean; 1 for independent packets.
+/// Variance of the packet count of a window divided by its mean; 1 for independent packets.
 double dispersion(const std::vector<int>& made, std::size_t window) {
     const std::size_t windows = made.size() / window;
     double sum = 0, squared = 0;
@@ -47,7 +47,7 @@ double dispersion(const std::vector<int>& made, std::size_t window) {
     return (squared / static_cast<double>(windows) - middle * middle) / middle;
 }
 
-/// The same for a two-state Markov source over a long window, from its covariances.
+/// The same ratio for a two-state Markov source over a long window, from its covariances.
 double markov_dispersion(double load, std::uint32_t packet, double length, double peak) {
     const double chance = peak / packet, share = load / peak;
     const double stays = 1 - 1 / length - share / (1 - share) / length;
@@ -95,7 +95,7 @@ TEST_CASE("the variance of packet counts follows the theory of each process") {
           doctest::Approx(markov_dispersion(0.3, 1, 1, 1)).epsilon(0.1));
 }
 
-TEST_CASE("bursts and pauses have their given mean lengths") {
+TEST_CASE("bursts and pauses have the given mean lengths") {
     const std::vector<int> made = counts("on-off(length=40)", 0.25, 1, 9, many);
     double bursts = 0, on = 0;
     for (std::size_t cycle = 1; cycle < made.size(); ++cycle) {
@@ -128,7 +128,7 @@ TEST_CASE("a window that is never full changes only the replies") {
     CHECK(found.offered == 0.1);
 }
 
-TEST_CASE("the window bounds waiting packets, and threads change no result") {
+TEST_CASE("the window limits waiting packets, and threads do not change the result") {
     const Machine machine = make_machine("torus:4x4");
     const LoadMeasure one = measured(machine, "closed(window=4)", 1, 4, 1, "uniform");
     const LoadMeasure two = measured(machine, "closed(window=4)", 1, 4, 2, "uniform");
@@ -136,11 +136,11 @@ TEST_CASE("the window bounds waiting packets, and threads change no result") {
     CHECK(one.latency_mean == two.latency_mean);
     CHECK(one.by_latency == two.by_latency);
     CHECK(one.by_source == two.by_source);
-    // Little's law: the packets that have no reply are the window.
+    // Little's law: the number of packets without a reply is the window.
     CHECK(one.accepted / 4 * 2 * one.latency_mean == doctest::Approx(4).epsilon(0.02));
 }
 
-TEST_CASE("unknown or unsuitable injections are refused in one line") {
+TEST_CASE("unknown or unsuitable injections are refused with a one-line error") {
     const auto refused = [](const std::string& text, double load, const std::string& why) {
         CHECK_THROWS_WITH_AS(PacketSource(Injection(text), load, 1, 1, 0), doctest::Contains(why.c_str()),
                              Error);

@@ -37,7 +37,7 @@ std::unique_ptr<PacketNetwork> make(const testing::Wired& wired, FiniteWorkload&
     return make_input_queued_network(wired.fabric, wired.paths, senders, how.options, 1, how.threads);
 }
 
-/// [rank]: the cycle in which it finished.
+/// Finish cycle by rank.
 template <class Run>
 std::vector<std::uint64_t> finish(const testing::Wired& wired, Run& ranks, const How& how) {
     const auto network = make(wired, ranks, how);
@@ -58,7 +58,7 @@ std::vector<std::uint64_t> play(const testing::Wired& wired, const OperationGrap
     return finish(wired, ranks, how);
 }
 
-/// Each step's operations wait for all of the rank's step before.
+/// The operations of a step wait for all operations of the rank's previous step.
 OperationGraph operations_of(const Program& program) {
     std::vector<RankOperation> operations;
     std::vector<Dependence> order;
@@ -92,7 +92,7 @@ OperationGraph operations_of(const Program& program) {
     return {program.rank_count(), std::move(operations), order};
 }
 
-/// The messages that a rank sends in a step.
+/// The number of messages that a rank sends in a step.
 std::size_t most_messages(const Program& program) {
     std::size_t most = 0;
     std::vector<ProgramMessage> messages;
@@ -119,8 +119,8 @@ TEST_CASE("operations in rounds end in the same cycles as the rounds of a schedu
         How how;
         how.format = {.flit = 16 + rng.below(50), .payload = 1 + rng.below(300), .header = rng.below(30)};
         how.costs = {.send = rng.below(300), .memory = rng.below(10)};
-        // Rounds hand their messages to the card by and by, operations at once: where more than the card has open at a time
-        // take their rank some time each, that is free at other times.
+        // Rounds pass their messages to the NIC gradually, operations all at once. With more messages than
+        // the NIC can have open, send time would occupy ranks at different times, so it is 0.
         if (most_messages(program) > NicQueues::max_open_messages) how.costs.send = 0;
         how.switches = rng.below(2) == 0 ? Switches::crosspoint : Switches::input_queued;
         how.options = {.vcs = wired.paths.class_count() + rng.below(3), .buffer = 1 + rng.below(8)};
@@ -174,17 +174,17 @@ TEST_CASE("messages overlap with work that does not wait for them") {
     const std::uint64_t there = alone(2, 4);  // 100 bytes and a header
     using Finish = std::vector<std::uint64_t>;
     CHECK(finish_of("s: send 100b to 1\n", "r: recv 100b from 0\n", {}) == Finish{4, there});
-    // Sent before the work, the message arrives before its end; sent after it, it arrives later.
+    // Sent before the work, the message arrives before its end; sent after the work, it arrives later.
     CHECK(finish_of("s: send 100b to 1\nc: calc 500\n", "r: recv 100b from 0\n", {.send = 10}) ==
           Finish{510, 10 + there});
     CHECK(finish_of("c: calc 500\ns: send 100b to 1\ns requires c\n", "r: recv 100b from 0\n",
                     {.send = 10}) == Finish{514, 510 + there});
-    // A late receive ends at once if its message has arrived, else with its arrival.
+    // A late receive ends at once if its message has arrived, otherwise with its arrival.
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0 cpu 1\nr requires c\n", {})[1] ==
           500);
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 5\nr: recv 100b from 0 cpu 1\nr requires c\n", {})[1] ==
           there);
-    // Messages are handled by the processor of their receive when it is idle.
+    // The receiving processor handles messages when it is idle.
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0\n", {.receive = 30})[1] == 530);
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0 cpu 1\n", {.receive = 30})[1] ==
           500);
@@ -196,7 +196,7 @@ TEST_CASE("messages overlap with work that does not wait for them") {
           there + 600);
 }
 
-TEST_CASE("sends of a busy processor do not delay those of another") {
+TEST_CASE("sends of a busy processor do not delay another processor") {
     const testing::Wired wired("torus:8");
     for (const int count : {15, 16, 40}) {
         std::string from = "calc 100000\n", to;
@@ -234,7 +234,7 @@ TEST_CASE("a send ends when its last packet has left a NIC that is slower than t
     }
 }
 
-TEST_CASE("messages match in the order of operations, whatever arrives first") {
+TEST_CASE("messages match in the order of operations, in any order of arrival") {
     const testing::Wired wired("torus:8");
     const OperationGraph graph = read_goal_text(
         "num_ranks 2\nrank 0 {\nslow: calc 1000\na: send 8b to 1 tag 1\na requires slow\n"
@@ -244,7 +244,7 @@ TEST_CASE("messages match in the order of operations, whatever arrives first") {
     OperationRun ranks(graph, in_order(2), wired.machine.node_count(), {}, {}, 1);
     const auto network = make_input_queued_network(wired.fabric, wired.paths, ranks, {}, 1, 1);
     network->run(100);
-    // Work, the second send and receive, and later operations finish; the first do not.
+    // Work, the second send and receive, and later operations finish; the first send and receive do not.
     CHECK(ranks.steps_done() == 3);
     CHECK(ranks.describe_first_waiting() == "recv 8b from 0 of rank 1 (line 9) waits for its message");
     network->run(1000);
@@ -260,7 +260,7 @@ TEST_CASE("messages inside a node pass through its memory in sequence") {
     CHECK(ends == std::vector<std::uint64_t>{7, 7, 107, 207});
 }
 
-TEST_CASE("ranks on nodes that do not exist, and formats without flits, are refused") {
+TEST_CASE("nonexistent nodes of ranks, and formats without flits, are refused") {
     const OperationGraph graph = read_goal_text("num_ranks 2\nrank 0 {\na: calc 1\n}\n");
     CHECK_THROWS_AS(OperationRun(graph, in_order(1), 3, {}, {}, 1), Error);
     CHECK_THROWS_AS(OperationRun(graph, in_order(2), 1, {}, {}, 1), Error);

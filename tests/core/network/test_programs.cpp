@@ -62,8 +62,8 @@ TEST_CASE("a single message takes the time of its packets plus the overheads of 
             left -= carried;
         } while (left > 0);
         CHECK(ran.flits == flits);
-        // With several packets, the second takes other virtual channels, and follows as fast as the channel takes
-        // flits.
+        // The second of several packets uses other virtual channels, and follows as fast as the channel
+        // accepts flits.
         CHECK(ran.finish[4] == 100 + alone(4, flits, options) + 70);
         CHECK(ran.end == ran.finish[4]);
         CHECK(ran.finish[1] == 100 + flits);
@@ -101,7 +101,7 @@ TEST_CASE("channels have the given latency") {
     CHECK_THROWS_AS(run_one(1), Error);
 }
 
-TEST_CASE("a rank sends only after the messages that it waits for") {
+TEST_CASE("a rank sends only after the messages for which it waits") {
     const testing::Wired wired("torus:8");
     std::vector<StoredMessage> relay;
     for (std::uint32_t i = 0; i < 7; ++i) relay.push_back({Rank{i}, Rank{i + 1}, i, Bytes{100}});
@@ -143,14 +143,14 @@ TEST_CASE(
             }
         const Ran ran = run(wired, program, nodes, format, costs, options);
         CHECK(ran.packets == packets);
-        // Threads wait for each other often, which takes long where cores are taken.
+        // Threads wait for each other often, which is slow on busy cores.
         if (ran.end < 2000) CHECK(run(wired, program, nodes, format, costs, options, 2).finish == ran.finish);
         const Ran sliced = run(wired, program, nodes, format, costs, options, 1, 1 + rng.below(50));
         CHECK(sliced.finish == ran.finish);
     }
 }
 
-TEST_CASE("a rank continues to send while messages are on their way to it") {
+TEST_CASE("a rank continues to send while messages to it are in flight") {
     const testing::Wired wired("torus:8");
     for (const std::uint32_t count : {15U, 16U, 17U, 40U}) {
         std::vector<StoredMessage> messages{{Rank{4}, Rank{0}, 0, Bytes{64}}};
@@ -165,9 +165,9 @@ TEST_CASE("a rank continues to send while messages are on their way to it") {
     }
 }
 
-TEST_CASE("messages of a later step do not delay the earlier step") {
+TEST_CASE("messages of a later step do not delay an earlier step") {
     const testing::Wired wired("mesh:3");
-    // Ranks 0 and 1 are on a node whose memory takes long; what rank 1 sends there is for rank 0's second step.
+    // Ranks 0 and 1 share a node with slow memory; rank 1 sends data for the second step of rank 0.
     const std::vector<StoredMessage> messages{{Rank{2}, Rank{0}, 0, Bytes{8}},
                                               {Rank{1}, Rank{0}, 1, Bytes{100000}},
                                               {Rank{0}, Rank{2}, 1, Bytes{8}}};
@@ -185,7 +185,7 @@ TEST_CASE("ranks of a node share its NIC and memory") {
     const Ran four = run(wired, StoredProgram(8, both), in_order(8, 4), format, {}, {.vcs = 4, .buffer = 32});
     CHECK(four.end >= 4 * 800);
     CHECK(four.end < 4 * 800 * 1.05);
-    // All in turns, hence about equally late.
+    // All messages take turns, hence arrive about equally late.
     for (std::uint32_t i = 4; i < 8; ++i) CHECK(four.finish[i] > 3.9 * 800);
 
     std::vector<StoredMessage> inside;
@@ -197,7 +197,7 @@ TEST_CASE("ranks of a node share its NIC and memory") {
     CHECK(shared.finish[3] == 207);
 }
 
-TEST_CASE("jobs without shared links take as long as alone, and others longer") {
+TEST_CASE("jobs without shared links take as long as alone, and other jobs take longer") {
     const testing::Wired wired("mesh:8");
     std::vector<StoredMessage> ring, rings;
     for (std::uint32_t i = 0; i < 4; ++i) ring.push_back({Rank{i}, Rank{(i + 1) % 4}, 0, Bytes{4000}});
@@ -225,7 +225,7 @@ TEST_CASE("packets of ranks in a cyclic wait are named") {
                          Error);
 }
 
-TEST_CASE("a program that waits for a message never sent is named") {
+TEST_CASE("a program that waits for an unsent message is named") {
     /// Rank 1 waits for rank 0, which sends no message.
     class Silent final : public Program {
        public:

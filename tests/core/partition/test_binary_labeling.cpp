@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binary labeling against enumeration.
+// Binary labeling compared with enumeration.
 #include <doctest.h>
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Choices {
     }
 };
 
-/// Every pair of vertices has an edge with probability 1/2; some vertices have no choice.
+/// A random problem: every pair of vertices has an edge with probability 1/2; some labels are fixed.
 Choices random_choices(std::uint32_t size, std::uint64_t seed) {
     Rng rng(seed);
     std::vector<std::vector<std::int64_t>> weight(size, std::vector<std::int64_t>(size, 0));
@@ -53,7 +53,7 @@ Choices random_choices(std::uint32_t size, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("two-way choices are never worse than none, and mostly optimal") {
+TEST_CASE("labelings are never worse than the start, and mostly optimal") {
     int best_found = 0;
     constexpr int cases = 200;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
@@ -77,8 +77,8 @@ TEST_CASE("two-way choices are never worse than none, and mostly optimal") {
     CHECK(best_found > cases * 9 / 10);
 }
 
-TEST_CASE("coupled pairs turn together") {
-    // A chain that prefers 1 only as a whole: every single flip loses.
+TEST_CASE("coupled vertices change their labels together") {
+    // A chain that prefers label 1 only as a whole: every single change is worse.
     constexpr std::uint32_t size = 30;
     Choices c;
     for (std::uint32_t v = 0; v < size; ++v) {

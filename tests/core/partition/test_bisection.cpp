@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bisection: costs match the definition, capacities hold, small graphs are solved optimally.
+// Bisection: costs equal the definition, capacities hold, small graphs are solved optimally.
 #include <doctest.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ std::array<std::int64_t, 2> masses(const partition::WeightedGraph& graph, const 
 
 }  // namespace
 
-TEST_CASE("unit masses meet capacities exactly, and the cost equals its definition") {
+TEST_CASE("unit masses fill capacities exactly, and the cost equals its definition") {
     Rng rng(1, 0);
     for (std::uint32_t round = 0; round < 60; ++round) {
         CAPTURE(round);
@@ -87,7 +87,7 @@ TEST_CASE("small graphs are nearly always cut optimally") {
     CHECK(missed <= 12);
 }
 
-TEST_CASE("a bias without edges is followed exactly") {
+TEST_CASE("a bias without edges determines the sides") {
     partition::WeightedGraph graph;
     graph.first.assign(41, 0);
     graph.mass.assign(40, 1);
@@ -97,7 +97,7 @@ TEST_CASE("a bias without edges is followed exactly") {
     CHECK(halves.cost == -100);
 }
 
-TEST_CASE("a grid is cut straight") {
+TEST_CASE("a grid is cut along a straight line") {
     const partition::WeightedGraph graph = grid_graph(16, 8);
     CHECK(partition::bisect(graph, {}, {64, 64}, {.starts = 64, .cycles = 4}, Rng(3)).cost == 8);
 }

@@ -12,7 +12,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Contracts the clusters one vertex and edge at a time.
+/// Reference: contracts the clusters one vertex and edge at a time.
 partition::WeightedGraph contract(const partition::WeightedGraph& fine, const std::vector<Vertex>& coarse_of,
                                   std::uint32_t clusters) {
     std::vector<std::int64_t> mass(clusters, 0);
@@ -75,7 +75,7 @@ TEST_CASE("grids, stars, cliques and isolated vertices shrink by at least a thir
     }
 }
 
-TEST_CASE("a graph coarsened in windows is the same for any number of threads, and its edges add up") {
+TEST_CASE("coarsening in windows gives the same graph for any number of threads, and its edges add up") {
     const partition::WeightedGraph graph = random_graph(60'000, 6, 9, 3, Rng(3));
     const partition::Coarsening one = partition::coarsen(graph, 12, Rng(4), {}, 512, 1);
     const partition::Coarsening three = partition::coarsen(graph, 12, Rng(4), {}, 512, 3);
@@ -83,7 +83,7 @@ TEST_CASE("a graph coarsened in windows is the same for any number of threads, a
     CHECK(one.graph.first == three.graph.first);
     CHECK(one.graph.peer == three.graph.peer);
     CHECK(one.graph.weight == three.graph.weight);
-    REQUIRE(one.graph.size() > 1U << 14);  // made in several pieces
+    REQUIRE(one.graph.size() > 1U << 14);  // built in several windows
     std::int64_t between = 0;
     for (const Vertex v : graph.vertices()) {
         for (std::size_t e = 0; e < graph.degree(v); ++e)

@@ -14,7 +14,7 @@ struct Cell {
     friend bool operator==(const Cell&, const Cell&) = default;
 };
 
-/// dense[u][v] is what u sends to v; the diagonal is what u sends to itself.
+/// dense[u][v] is the number of bytes from u to v; the diagonal counts self-messages.
 using Dense = std::vector<std::vector<Cell>>;
 
 inline Dense no_messages(std::size_t rank_count) { return Dense(rank_count, std::vector<Cell>(rank_count)); }

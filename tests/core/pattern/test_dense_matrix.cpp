@@ -26,7 +26,7 @@ TEST_CASE(
     CHECK(read_dense_matrix("0").rank_count() == 1);
 }
 
-TEST_CASE("dense matrices that are not square or not bytes are refused with the line") {
+TEST_CASE("dense matrices that are not square or have invalid byte counts are refused with the line") {
     check_refused(
         read_dense_matrix,
         {

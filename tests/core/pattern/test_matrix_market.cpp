@@ -32,7 +32,7 @@ TEST_CASE(
     CHECK(graph.total_bytes() == Bytes{19});
 }
 
-TEST_CASE("a symmetric matrix stands for both of its halves, with its diagonal once") {
+TEST_CASE("a symmetric matrix is expanded to both halves, with its diagonal once") {
     Dense expected = no_messages(3);
     add(expected, 0, 1, 5);
     add(expected, 1, 0, 5);
@@ -54,7 +54,7 @@ TEST_CASE("arrays are stored by column") {
           expected);
 }
 
-TEST_CASE("integers are read in every notation of reals, and a pattern has one byte per entry") {
+TEST_CASE("integers are parsed in every notation of reals, and a pattern matrix has one byte per entry") {
     for (const char* value :
          {"1024", "1024.0", "1.024e3", "1.0240000000000000E+03", "+1024", "10240e-1", "01024"}) {
         CAPTURE(value);
@@ -142,7 +142,7 @@ TEST_CASE("invalid Matrix Market texts are refused with the line and the reason"
     CHECK_THROWS_AS((void)read_matrix_market(general + "2 2 2\n1 2 9223372036854775807\n1 2 1\n"), Error);
 }
 
-TEST_CASE("a Matrix Market text with one changed byte is read or refused") {
+TEST_CASE("a Matrix Market text with one changed byte is parsed or refused") {
     const std::string text = symmetric + "% made by hand\n5 5 5\n2 1 10\n3 1 1.5e1\n4 2 30\n5 3 40\n5 5 50\n";
     check_changed_bytes(read_matrix_market, text);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traffic of meshes equals the collective of each group.
+// Traffic of meshes equals the collectives of each group.
 #include <doctest.h>
 
 #include <bit>
@@ -16,7 +16,7 @@ namespace {
 
 using Extents = std::vector<std::uint32_t>;
 
-constexpr std::int64_t bytes = 840;  // divides by all that the tests divide by
+constexpr std::int64_t bytes = 840;  // a multiple of all divisors in the tests
 
 Dense matrix_of(const Extents& extents, const MeshTraffic& traffic) {
     Dense sum;
@@ -36,7 +36,7 @@ std::int64_t sent(const Dense& matrix, std::size_t u) {
     return sum;
 }
 
-/// The ranks of a 2x3x4 mesh, the first axis the fastest, by their positions.
+/// The ranks of a 2x3x4 mesh by their positions, the first axis fastest.
 std::size_t rank(std::size_t x, std::size_t y, std::size_t z) { return x + 2 * y + 6 * z; }
 
 }  // namespace
@@ -54,7 +54,7 @@ TEST_CASE("a ring along an axis joins ranks with equal coordinates on all others
     CHECK(matrix_of({2, 3, 4}, {{2}, MeshCollective::ring, Bytes{bytes}}) == expected);
 }
 
-TEST_CASE("members of a group along several axes are counted along the first of them first") {
+TEST_CASE("members of a group along several axes are numbered with the first axis fastest") {
     Dense expected = no_messages(24);
     for (std::size_t y = 0; y < 3; ++y) {
         for (std::size_t i = 0; i + 1 < 8; ++i) {  // member i: z is the fast axis
@@ -67,7 +67,7 @@ TEST_CASE("members of a group along several axes are counted along the first of 
     CHECK(matrix_of({2, 3, 4}, {{2, 0}, MeshCollective::chain, Bytes{bytes}}) == expected);
 }
 
-TEST_CASE("every member sends the requested bytes, the ends of a chain half of them") {
+TEST_CASE("every member sends the requested bytes, and the ends of a chain half of them") {
     for (const std::uint32_t n : {2U, 3U, 4U, 8U}) {
         for (const MeshCollective collective :
              {MeshCollective::ring, MeshCollective::all_to_all, MeshCollective::halving}) {
@@ -81,7 +81,7 @@ TEST_CASE("every member sends the requested bytes, the ends of a chain half of t
     }
 }
 
-TEST_CASE("each round of halving sends half as much twice as far") {
+TEST_CASE("each round of halving sends half as much over twice the distance") {
     const auto rounds = mesh_phases(Extents{8}, {{0}, MeshCollective::halving, Bytes{700}});
     REQUIRE(rounds.size() == 3);
     for (std::uint32_t k = 0; k < 3; ++k) {
@@ -93,7 +93,7 @@ TEST_CASE("each round of halving sends half as much twice as far") {
     }
 }
 
-TEST_CASE("a single axis is the pattern of the collective, and groups of one send nothing") {
+TEST_CASE("a single axis gives the pattern of the collective, and groups of one rank send nothing") {
     CHECK(matrix_of({7}, {{0}, MeshCollective::all_to_all, Bytes{60}}) == dense(all_to_all(7, Bytes{10})));
     CHECK(mesh_phases(Extents{1, 4}, {{0}, MeshCollective::ring, Bytes{10}}).empty());
 }

@@ -37,7 +37,7 @@ std::string text_of(const CommGraph& graph) {
 
 }  // namespace
 
-TEST_CASE("an edge of weight w is w bytes in each direction, and an empty line an isolated rank") {
+TEST_CASE("an edge of weight w gives w bytes in each direction, and an empty line an isolated rank") {
     CHECK(dense(read_metis("4 2 1\n2 5\n1 5 3 7\n2 7\n\n")) == path_and_one());
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("comments, blanks, unsorted lists, CR LF and a missing last line end c
     }
 }
 
-TEST_CASE("edges weigh 1 unless the header says that they have weights") {
+TEST_CASE("edges have weight 1 unless the header declares weights") {
     for (const char* text :
          {"3 2\n2\n1 3\n2\n", "3 2 0\n2\n1 3\n2\n", "3 2 000\n2\n1 3\n2\n", "3 2 00\n2\n1 3\n2"}) {
         CAPTURE(std::string(text));
@@ -82,7 +82,7 @@ TEST_CASE("vertex weights are loads and vertex sizes are skipped") {
     }
 }
 
-TEST_CASE("a graph written line by line is read back the same") {
+TEST_CASE("a written graph is parsed back to the same graph") {
     const auto graph = random_geometric(500, Bytes{123'456'789'012}, 1, 6);
     CHECK(dense(read_metis(text_of(graph))) == dense(graph));
 }
@@ -156,7 +156,7 @@ TEST_CASE("a truncated METIS graph is refused, unless only the last line end is 
     CHECK_NOTHROW((void)read_metis(text.substr(0, text.size() - 1)));
 }
 
-TEST_CASE("a METIS graph with one changed byte is read or refused") {
+TEST_CASE("a METIS graph with one changed byte is parsed or refused") {
     const std::string text = text_of(random_geometric(20, Bytes{1000}, 1, 4));
     check_changed_bytes(read_metis, text);
 }

@@ -20,7 +20,7 @@ struct Pair {
     std::size_t v;
 };
 
-/// All pairs of the points that the seed stands for.
+/// Distances of all pairs of the points of this seed.
 std::vector<Pair> pairs_of(std::size_t n, std::uint64_t seed) {
     Rng rng(seed);
     std::vector<double> x, y;

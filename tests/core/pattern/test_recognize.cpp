@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recognition under any numbering, and rejection of near misses.
+// Recognition of patterns under any numbering, and rejection of near misses.
 #include <doctest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using namespace topoloom;
 
 namespace {
 
-/// The axes of a stencil on this grid that its edges show; see recognize().
+/// The axes of a stencil on this grid that its edges determine; see recognize().
 std::vector<PatternAxis> expected_axes(const std::vector<GridAxis>& grid, StencilShape shape) {
     std::vector<PatternAxis> axes;
     std::uint32_t twins = 1;
@@ -41,7 +41,7 @@ std::vector<PatternAxis> sorted(std::vector<PatternAxis> axes) {
     return axes;
 }
 
-/// Whether two cells communicate, from the definition.
+/// Reference: whether two cells communicate.
 bool are_partners(const GridPattern& pattern, std::uint32_t a, std::uint32_t b) {
     std::size_t moved = 0;
     const auto stride = strides_of(pattern.axes);
@@ -58,7 +58,7 @@ bool are_partners(const GridPattern& pattern, std::uint32_t a, std::uint32_t b) 
     return pattern.shape == StencilShape::star ? moved == 1 : moved > 0;
 }
 
-/// Every rank has one cell, and the edges are those of the pattern.
+/// Checks that every rank has one cell, and that the edges are those of the pattern.
 void check_pattern(const CommGraph& graph, const GridPattern& pattern) {
     const std::size_t n = graph.rank_count();
     REQUIRE(pattern.rank_of_cell.size() == n);
@@ -94,7 +94,7 @@ void check_stencil(const std::vector<GridAxis>& grid, StencilShape shape) {
     REQUIRE(pattern);
     const std::size_t n = graph.rank_count();
     const bool all_to_all = graph.edge_count() == n * (n - 1);
-    if (all_to_all && !pattern->uniform) return;  // seen as the groups that its unequal bytes make
+    if (all_to_all && !pattern->uniform) return;  // recognized as the groups of its unequal bytes
     check_pattern(graph, *pattern);
     auto expected = expected_axes(grid, shape);
     const bool one_ring = expected.size() == 1 && expected[0].kind == AxisKind::ring;
@@ -144,7 +144,7 @@ TEST_CASE("a hypercube exchange is recognized, with its bytes by dimension") {
     CHECK(weights == std::vector<double>{6, 12, 24, 48, 96, 192});
 }
 
-TEST_CASE("different bytes by axis change only the weights") {
+TEST_CASE("bytes that differ by axis change only the weights") {
     const std::vector<GridAxis> grid{{6, false}, {5, true}, {3, false}};
     const CommGraph even = stencil(grid, StencilShape::star, Bytes{1});
     const CommGraph graph = renumbered(with_bytes(even,
@@ -162,7 +162,7 @@ TEST_CASE("different bytes by axis change only the weights") {
     CHECK(pattern->uniform);
 }
 
-TEST_CASE("rows and columns that talk all to all are recognized") {
+TEST_CASE("rows and columns with all-to-all are recognized") {
     const CommGraph graph = CommGraph::from_rows(35, [](Rank u, const auto& add) {
         for (const Rank v : ids<Rank>(35)) {
             if (u != v && (u.value / 7 == v.value / 7 || u.value % 7 == v.value % 7)) add(Edge{v, Bytes{1}});
@@ -173,7 +173,7 @@ TEST_CASE("rows and columns that talk all to all are recognized") {
     CHECK(pattern->axes == std::vector<PatternAxis>{{7, AxisKind::clique}, {5, AxisKind::clique}});
 }
 
-TEST_CASE("an added, missing or moved edge makes no grid, different bytes no uniform one") {
+TEST_CASE("a grid with an added, missing or moved edge is rejected, and different bytes are not uniform") {
     for (const StencilShape shape : {StencilShape::star, StencilShape::box}) {
         for (const bool periodic : {false, true}) {
             const std::vector<GridAxis> grid{{6, periodic}, {5, periodic}, {5, false}};
@@ -233,7 +233,7 @@ TEST_CASE("complete groups are recognized, also among lighter messages") {
     CHECK_FALSE(recognize(renumbered(broken, 3).symmetric()));
 }
 
-TEST_CASE("all-to-all is one clique, and heavy groups in it are recognized") {
+TEST_CASE("all-to-all is one clique, and heavy groups within it are recognized") {
     const auto even = recognize(renumbered(all_to_all(30, Bytes{4}), 1).symmetric());
     REQUIRE(even);
     CHECK(even->text() == "all-to-all of 30");

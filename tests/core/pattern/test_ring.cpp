@@ -14,7 +14,7 @@ constexpr std::int64_t block = 8;
 
 }  // namespace
 
-TEST_CASE("in a ring each rank sends to the next, and a single rank sends nothing") {
+TEST_CASE("each rank of a ring sends to the next, and a single rank sends nothing") {
     for (std::size_t n = 2; n < 6; ++n) {
         Dense expected = no_messages(n);
         for (std::size_t u = 0; u < n; ++u) add(expected, u, (u + 1) % n, block);

@@ -21,7 +21,7 @@ std::vector<int> coordinates(const Grid& grid, std::size_t rank) {
     return at;
 }
 
-/// How often v is a neighbor of u in the stencil, from the definition.
+/// Reference: how often v is a neighbor of u in the stencil.
 int neighbors_that_are(const Grid& grid, StencilShape shape, std::size_t u, std::size_t v) {
     const auto from = coordinates(grid, u);
     const auto to = coordinates(grid, v);
@@ -95,7 +95,8 @@ TEST_CASE("the last axis is the fastest") {
     CHECK(std::vector(peers.begin(), peers.end()) == std::vector{Rank{1}, Rank{3}});
 }
 
-TEST_CASE("both messages around a periodic axis of two go to the same rank, and none around one of one") {
+TEST_CASE(
+    "on a periodic axis of extent two both messages go to the same rank, and on extent one none is sent") {
     const auto pair = stencil(Grid{{2}}, StencilShape::star, Bytes{100});
     CHECK(pair.edge_count() == 2);
     CHECK(pair.bytes(Rank{0})[0] == Bytes{200});

@@ -22,7 +22,7 @@ constexpr std::array groups{TriangularGroup::column, TriangularGroup::row,
 constexpr std::array backward{TriangularGroup::column_reduction, TriangularGroup::row_reduction,
                               TriangularGroup::gather};
 
-/// As figure 4 prints it: ranks from 1, rows separated by |.
+/// The layout of figure 4: ranks from 1, rows separated by |.
 std::string picture(std::uint32_t rows, TriangularOrder order) {
     const auto cells = triangular_grid(rows, order);
     std::string text;
@@ -36,7 +36,7 @@ std::string picture(std::uint32_t rows, TriangularOrder order) {
     return text;
 }
 
-/// The groups from the definition: ranks in order.
+/// Reference: ranks of a group in order.
 std::vector<std::vector<std::uint32_t>> members(std::uint32_t rows, TriangularOrder order,
                                                 TriangularGroup group) {
     const auto cells = triangular_grid(rows, order);
@@ -54,7 +54,7 @@ std::vector<std::vector<std::uint32_t>> members(std::uint32_t rows, TriangularOr
 
 using Messages = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
 
-/// Bytes by sender and receiver, or by receiver and sender.
+/// Bytes by sender and receiver, or with `back` by receiver and sender.
 Messages messages_of(const CommGraph& graph, bool back = false) {
     Messages found;
     for (const Rank u : ids<Rank>(graph.rank_count())) {
@@ -113,7 +113,7 @@ TEST_CASE("messages go down a binomial tree from the diagonal of every group") {
                     ranks.begin());
                 const std::size_t size = ranks.size();
                 const auto rank = [&](std::size_t relative) { return ranks[(root + relative) % size]; };
-                std::vector<std::int64_t> below(size, 1);  // ranks that a message is for
+                std::vector<std::int64_t> below(size, 1);  // target ranks of a message
                 for (std::size_t v = size; v-- > 1;) below[v & (v - 1)] += below[v];
                 const auto part = static_cast<std::int64_t>((1000 + size - 1) / size);
                 for (std::size_t v = 1; v < size; ++v, ++edges) {
@@ -140,7 +140,7 @@ TEST_CASE("reductions and gathers send the messages of broadcasts and scatters i
     }
 }
 
-TEST_CASE("levels add up to the messages, and no rank receives data that it has passed on") {
+TEST_CASE("levels sum to the messages, and no rank receives data after sending them") {
     const auto all = {
         groups[0], groups[1], groups[2], backward[0], backward[1], backward[2], TriangularGroup::all_reduce};
     for (const TriangularOrder order : orders) {
@@ -165,7 +165,7 @@ TEST_CASE("levels add up to the messages, and no rank receives data that it has 
     }
 }
 
-TEST_CASE("after the levels of an all-reduce every rank has the sum of all, once") {
+TEST_CASE("after the levels of an all-reduce every rank has the sum of all ranks once") {
     for (const TriangularOrder order : orders) {
         for (const std::uint32_t rows : {1U, 3U, 7U}) {
             const std::size_t ranks = triangular_grid(rows, order).size();
@@ -204,7 +204,7 @@ TEST_CASE("orders and groups have names") {
                          "no order 'bmc' (did you mean 'dm'?); there are: dm, cm, bdm, bcm", Error);
 }
 
-TEST_CASE("dividing by threads gives the nearest odd number of rows") {
+TEST_CASE("hybrid_rows() returns an odd number of rows if ranks have several threads") {
     CHECK(hybrid_rows(95, 6) == 39);
     CHECK(hybrid_rows(191, 6) == 77);
     CHECK(hybrid_rows(24, 1) == 24);

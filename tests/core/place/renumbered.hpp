@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Graphs for tests of recognition: shuffled ranks, bytes by axis, single changed edges.
+// Graphs for tests of recognition: permuted ranks, bytes by axis, single changed edges.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace topoloom {
 
-/// The same graph with its ranks in an order drawn from the seed.
+/// The same graph with ranks in random order.
 inline CommGraph renumbered(const CommGraph& graph, std::uint64_t seed) {
     std::vector<Rank> to;
     for (const Rank u : ids<Rank>(graph.rank_count())) to.push_back(u);
@@ -28,7 +28,7 @@ inline CommGraph renumbered(const CommGraph& graph, std::uint64_t seed) {
     return CommGraph::from_edges(graph.rank_count(), sources, peers, bytes);
 }
 
-/// The graph with other bytes: change(u, v, bytes) says how many; a negative number removes the edge.
+/// The graph with bytes replaced by change(u, v, bytes); a negative result removes the edge.
 inline CommGraph with_bytes(const CommGraph& graph,
                             const std::function<std::int64_t(Rank, Rank, std::int64_t)>& change) {
     return CommGraph::from_rows(graph.rank_count(), [&](Rank u, const auto& add) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Annealing, and the base of local searches: exact gains, fast distances, lists of near slots.
+// Annealing, and components of local searches: exact gains, fast distances, lists of near slots.
 #include <doctest.h>
 
 #include <algorithm>
@@ -137,7 +137,7 @@ TEST_CASE("gains of an arrangement are differences of its value, and undoing res
     }
 }
 
-TEST_CASE("a packed graph has the renumbered edges of the graph, without those of 0 bytes") {
+TEST_CASE("a packed graph has the renumbered edges of the graph, without edges of 0 bytes") {
     Rng rng(5);
     const CommGraph graph = random_pattern(40, 300, rng).symmetric();
     std::vector<Rank> order;
@@ -146,7 +146,7 @@ TEST_CASE("a packed graph has the renumbered edges of the graph, without those o
     for (const std::int64_t factor : {std::int64_t{1}, std::int64_t{1} << 30}) {
         std::vector<Bytes> bytes;
         for (const Bytes b : graph.all_bytes()) bytes.emplace_back(b.value * factor);
-        // Then no divisor makes them fit 32 bits.
+        // No common divisor makes these fit 32 bits.
         bytes.back() = Bytes{bytes.back().value + (factor > 1 ? 1 : 0)};
         const CommGraph big = CommGraph::from_csr(graph.first(), graph.all_peers(), bytes);
         const std::int64_t divisor = std::max<std::int64_t>(1, common_divisor(big));
@@ -165,7 +165,7 @@ TEST_CASE("a packed graph has the renumbered edges of the graph, without those o
     }
 }
 
-TEST_CASE("anneal finds a ring on a ring and a torus on a torus") {
+TEST_CASE("anneal reaches the optimum for a ring on a ring and a torus on a torus") {
     const Machine circle = make_machine("torus:16");
     const Allocation on_circle = Allocation::whole(circle);
     const CommGraph round = ring(16, Bytes{10});
@@ -180,7 +180,8 @@ TEST_CASE("anneal finds a ring on a ring and a torus on a torus") {
           64 * 6 * 10);
 }
 
-TEST_CASE("anneal is the same on any number of threads, never worse than swap, and uses free slots") {
+TEST_CASE(
+    "anneal gives the same result on any number of threads, is never worse than swap, and uses free slots") {
     const Machine machine = make_machine("torus:12x12x12");
     const Allocation allocation = fragmented_allocation(machine, 220, 4, 2);
     const CommGraph graph = random_geometric(200, Bytes{100}, 3, 8);
@@ -194,7 +195,7 @@ TEST_CASE("anneal is the same on any number of threads, never worse than swap, a
     CHECK(hop_bytes_by(problem, "random,swap,anneal(heat=0)") <= hop_bytes_by(problem, "random,swap"));
 }
 
-TEST_CASE("with sweeps=0 annealing spends exactly its work budget") {
+TEST_CASE("with sweeps=0 annealing uses exactly its work budget") {
     const Machine machine = make_machine("torus:8x8x8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(512, Bytes{1}, 3, 8);
@@ -207,7 +208,7 @@ TEST_CASE("with sweeps=0 annealing spends exactly its work budget") {
     CHECK(std::ranges::equal(one.placement.slots(), two.placement.slots()));
     CHECK(one.work == two.work);
     CHECK(one.work > 1'700'000);
-    CHECK(one.work < 2'400'000);  // a round of every chain may be begun
+    CHECK(one.work < 2'400'000);  // every chain may start another round
 }
 
 TEST_CASE("annealing stops on request") {

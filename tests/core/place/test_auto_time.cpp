@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predicted times: what auto finds for whatever objective is never slower than block order, nor improvers under `time`
-// than their starts.
+// Predicted times: results of auto for any objective are never slower than block order, nor results of
+// improvers for `time` than their starts.
 #include <doctest.h>
 
 #include <string>
@@ -37,7 +37,7 @@ std::vector<CommGraph> patterns(std::size_t ranks, Rng& rng) {
     all.push_back(random_pattern(ranks, 5 * ranks, rng));
     all.push_back(renumbered(ring(ranks, Bytes{1'000'000}), 2));
     all.push_back(random_geometric(ranks, Bytes{100'000}, 3, 5));
-    // Rank 0 sends much to all: with few ranks on its node, the NIC is busy for long.
+    // Rank 0 sends much data to all ranks: with few ranks on its node, the NIC is busy for long.
     all.push_back(CommGraph::from_rows(ranks, [&](Rank u, const auto& add) {
         if (u.value > 0) add(Edge{Rank{u.value - 1}, Bytes{50}});
         if (u.value > 0) return;
@@ -48,7 +48,7 @@ std::vector<CommGraph> patterns(std::size_t ranks, Rng& rng) {
 
 }  // namespace
 
-TEST_CASE("auto is never predicted slower than block order, whatever the objective") {
+TEST_CASE("auto is never predicted slower than block order, for any objective") {
     Rng rng(1);
     for (const std::string& text : timed_machines) {
         CAPTURE(text);

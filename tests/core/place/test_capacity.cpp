@@ -27,7 +27,7 @@ std::vector<std::int64_t> list(std::span<const std::int64_t> values) {
     return {values.begin(), values.end()};
 }
 
-/// The message with which a capacity on this number of slots is refused; empty if it is not.
+/// The error message of a capacity on this number of slots; empty if it is valid.
 std::string refusal(const CommGraph& graph, std::uint32_t slots, const Sharing& sharing) {
     const Machine machine = make_machine("torus:" + std::to_string(slots));
     const Allocation allocation = Allocation::whole(machine);
@@ -48,7 +48,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-TEST_CASE("with no more ranks than slots each slot gets one rank, whatever the loads and the imbalance") {
+TEST_CASE("with no more ranks than slots each slot gets one rank, for any loads and imbalance") {
     for (const Sharing& sharing : {Sharing{}, Sharing{.imbalance = 0.5}}) {
         const Capacity capacity = capacity_of(with_loads({0.5, 7, 0}), 5, sharing);
         CHECK(capacity.one_rank_per_slot());
@@ -57,7 +57,7 @@ TEST_CASE("with no more ranks than slots each slot gets one rank, whatever the l
     }
 }
 
-TEST_CASE("given capacities make slots shared, even with fewer ranks than slots") {
+TEST_CASE("given capacities allow shared slots, even with fewer ranks than slots") {
     const Capacity capacity = capacity_of(with_loads({2, 1}), 3, {.capacity = {0, 3.5, 0}});
     CHECK_FALSE(capacity.one_rank_per_slot());
     CHECK(list(capacity.masses()) == std::vector<std::int64_t>{2, 1});
@@ -103,7 +103,7 @@ TEST_CASE("capacities must be one per slot, finite, not negative, and sufficient
           "the ranks have a load of 3.5 in all, but the capacities add up to 3");
 }
 
-TEST_CASE("a rank heavier than any slot is refused with a sufficient imbalance") {
+TEST_CASE("an error for a rank heavier than any slot states a sufficient imbalance") {
     CHECK(refusal(with_loads({6, 1, 1}), 2, {.imbalance = 0}) ==
           "a rank has load 6, but with 2 slots each may hold only 4; allow an imbalance of 0.5 or more");
     Rng rng(4);
@@ -124,7 +124,7 @@ TEST_CASE("a rank heavier than any slot is refused with a sufficient imbalance")
     }
 }
 
-TEST_CASE("integer loads are unchanged, and equal shares are those of perfect balance") {
+TEST_CASE("integer loads are unchanged, and equal shares give perfect balance") {
     const Capacity even = capacity_of(ring(10, Bytes{1}), 4, {.imbalance = 0});
     CHECK(list(even.masses()) == std::vector<std::int64_t>(10, 1));
     CHECK(list(even.capacities()) == std::vector<std::int64_t>(4, 3));
@@ -150,7 +150,7 @@ TEST_CASE("a placement that fits by masses overfills no slot, even with fraction
         const Sharing sharing{.capacity = limits};
         if (!refusal(graph, slots, sharing).empty()) continue;
         const Capacity capacity = capacity_of(graph, slots, sharing);
-        for (std::uint32_t s = 0; s < slots; ++s) {  // fill every slot in an order of its own
+        for (std::uint32_t s = 0; s < slots; ++s) {  // fill every slot in a random order
             std::vector<std::size_t> order(loads.size());
             std::iota(order.begin(), order.end(), std::size_t{0});
             rng.shuffle(std::span(order));
@@ -172,7 +172,7 @@ TEST_CASE("fractional loads may fill a capacity completely") {
     CHECK(capacity.masses()[2] + capacity.masses()[3] <= capacity.capacities()[2]);
 }
 
-TEST_CASE("infinite capacities hold all ranks") {
+TEST_CASE("infinite capacities suffice for all ranks") {
     const CommGraph graph = ring(5000, Bytes{1});
     for (const Sharing& sharing :
          {Sharing{.imbalance = 1e300}, Sharing{.capacity = std::vector(4096, 1e300)}}) {
@@ -191,7 +191,7 @@ TEST_CASE("fractional loads are rounded up to multiples of 2^-40 of their sum") 
         std::vector<double> loads(20 + rng.below(40));
         for (double& load : loads) load = 0.1 + rng.uniform();
         const auto slots = static_cast<std::uint32_t>(4 + rng.below(10));
-        const double imbalance = 1 + rng.uniform();  // a slot would still not hold all
+        const double imbalance = 1 + rng.uniform();  // a slot would still not have capacity for all
         const Capacity capacity = capacity_of(with_loads(loads), slots, {.imbalance = imbalance});
         const double all = std::accumulate(loads.begin(), loads.end(), 0.0);
         const double unit = all / 0x1.0p40;

@@ -19,7 +19,7 @@ const std::vector<std::string> curves{"hilbert", "morton", "peano", "snake"};
 
 }  // namespace
 
-TEST_CASE("rank i is on the i-th slot along the curve, and many ranks fill the slots in its order") {
+TEST_CASE("rank i is on the i-th slot along the curve, and shared slots are filled in the same order") {
     const Machine machine = make_machine("torus:8x8x8");
     const Allocation allocation = fragmented_allocation(machine, 100, 4, 2);
     const std::vector<GridAxis> axes{{100, true}};
@@ -55,7 +55,9 @@ TEST_CASE("a grid along the curve of a machine of its own shape costs one hop pe
     }
 }
 
-TEST_CASE("curve to curve beats row-major ranks along a curve: in parts of a machine and on shared slots") {
+TEST_CASE(
+    "curve-to-curve is better than row-major ranks along a curve, in parts of a machine and on shared "
+    "slots") {
     const Machine machine = make_machine("torus:16x16x16");
     const Allocation allocation = fragmented_allocation(machine, 512, 4, 1);
     const std::vector<GridAxis> cube(3, {8, false});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// More ranks than slots, distributed without the network: round-robin, random, hashed, box.
+// Mappers of more ranks than slots that ignore the network: round-robin, random, hashed, box.
 #include <doctest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using namespace topoloom;
 
 namespace {
 
-/// A periodic grid of ranks on the slots of a machine, in random order.
+/// A problem with a periodic grid of ranks on the slots of a machine, in random order.
 struct DealtGrid {
     DealtGrid(Extents shape, const std::string& text, double imbalance)
         : extents(std::move(shape)),
@@ -35,7 +35,7 @@ struct DealtGrid {
           }()),
           problem(graph, allocation, 5, 1, {.imbalance = imbalance}) {}
 
-    /// By rank the number of its slot in the allocation.
+    /// The index of each rank's slot in the allocation.
     std::vector<std::size_t> places(const std::string& mapper) const {
         const Placement placed = place(problem, mapper).placement;
         std::vector<std::size_t> found;
@@ -60,7 +60,7 @@ struct DealtGrid {
 
 }  // namespace
 
-TEST_CASE("round-robin puts rank i on slot i mod slots, random the same number on each") {
+TEST_CASE("round-robin puts rank i on slot i mod slots, and random puts equally many ranks on each slot") {
     const DealtGrid setting({10, 13}, "torus:3x4", 0);
     const auto places = setting.places("round-robin");
     for (std::size_t i = 0; i < places.size(); ++i) CHECK(places[i] == i % 12);
@@ -126,12 +126,12 @@ TEST_CASE("box(slots=random) permutes the slots of the same boxes") {
     }
 }
 
-TEST_CASE("of all factorizations that fit, boxes cut the fewest bytes") {
+TEST_CASE("boxes cut the fewest bytes of all factorizations that fit") {
     for (const Extents& extents :
          {Extents{60, 100}, Extents{30, 4, 70}, Extents{12, 12, 12}, Extents{1000}}) {
         const DealtGrid setting(extents, "torus:4x4", 9);
         const RankGrid grid = rank_grid(setting.problem, extents, "box");
-        const auto cut = [&](const Extents& boxes) {  // bytes both ways; the ring is cut once more
+        const auto cut = [&](const Extents& boxes) {  // bytes in both directions; the ring is cut once more
             double bytes = 0;
             for (std::size_t i = 0; i < extents.size(); ++i) {
                 if (boxes[i] > 1) bytes += 2.0 * boxes[i] * static_cast<double>(grid.cells()) / extents[i];
@@ -158,8 +158,8 @@ TEST_CASE("of all factorizations that fit, boxes cut the fewest bytes") {
     }
 }
 
-TEST_CASE("boxes that are too large are divided at equal loads") {
-    // Layers would give boxes of 7 x 3 = 21 ranks; a share is 16.
+TEST_CASE("boxes that are too large are divided into equal loads") {
+    // Layers would give boxes of 7 x 3 = 21 ranks; the share of a slot is 16.
     const DealtGrid setting({13, 7}, "torus:2x3", 0);
     const auto counts = setting.counts("box(grid=13x7)");
     CHECK(std::ranges::minmax(counts).min == 15);

@@ -92,7 +92,7 @@ TEST_CASE("only exact searches report a proven bound") {
     CHECK(place(Problem(graph, allocation), "exact,swap").proven);
 }
 
-TEST_CASE("the least congestion is found, and proven") {
+TEST_CASE("minimum congestion is found and proven") {
     for_each_bound_case(5, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
         if (allocation.machine().text().find("ugal") != std::string::npos) return;
         const PlaceResult found = place(for_congestion(graph, allocation), "exact");
@@ -116,7 +116,7 @@ TEST_CASE("eight threads in a ring on a Cell processor load every link with one 
     const Bytes size{16384};
     constexpr double rings = 2;  // each way
     CHECK(best_for(ring(8, size)) == 16384 / rings);
-    // Sizes that differ need a search. Half-way round, half of a message goes either way.
+    // Different sizes require a search. A half-way message is split over both directions.
     const auto uneven =
         CommGraph::from_edges(8, std::vector<Rank>{Rank{0}, Rank{2}}, std::vector<Rank>{Rank{1}, Rank{3}},
                               std::vector<Bytes>{size, Bytes{100}});

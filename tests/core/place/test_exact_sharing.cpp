@@ -10,7 +10,7 @@ using namespace topoloom;
 
 namespace {
 
-/// The least value of all placements within the capacities.
+/// The minimum value of all placements within the capacities.
 std::int64_t least_of_all(const Problem& problem) {
     const Allocation& allocation = problem.allocation();
     const std::size_t slots = allocation.slot_count();
@@ -31,7 +31,8 @@ std::int64_t least_of_all(const Problem& problem) {
     }
 }
 
-/// More ranks than slots, or as many with capacities; ranks of equal and of different loads.
+/// Problems with more ranks than slots, or with equally many and given capacities; loads are equal or
+/// different.
 template <class Law>
 void for_each_shared_case(const Law& law) {
     for_each_bound_case(3, [&](const CommGraph&, const Allocation& allocation, Rng& rng) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Grids folded onto machines: published hops, the optimum for matching shapes, valid elsewhere.
+// Grids folded onto machines: published hops, optima for matching shapes, valid results elsewhere.
 #include <doctest.h>
 
 #include <algorithm>
@@ -58,12 +58,12 @@ TEST_CASE("hops of stencils equal those of Bhatele and Kale, tables 4 and 5") {
     CHECK(hops("torus:8x8x16", small, planes + "grid=32x512)") == 17'408);
     CHECK(hops("torus:8x32x16", large, planes + "grid=64x1024)") == 83'968);
     CHECK(hops("torus:16x32x16", small, planes + "grid=32x512)") == 50'176);
-    // Reflected folds save the route back, and other cuts more.
+    // Reflected folds save the route back, and other cuts save more.
     CHECK(hops("torus:8x8x8", large, "fold") == 24'576);
     CHECK(hops("torus:8x16x16", large, "fold") == 49'152);
 }
 
-TEST_CASE("a grid on a machine of its own shape costs one hop per message, however it is numbered") {
+TEST_CASE("a grid on a machine of its own shape costs one hop per message, for any numbering") {
     struct Match {
         std::string machine;
         Extents extents;
@@ -81,7 +81,7 @@ TEST_CASE("a grid on a machine of its own shape costs one hop per message, howev
     }
 }
 
-TEST_CASE("the option onto lists the axes of a grid, slowest first") {
+TEST_CASE("the option onto= lists the axes of a grid, slowest first") {
     struct Example {
         std::string onto;
         Extents routers;
@@ -110,7 +110,7 @@ TEST_CASE("the option onto lists the axes of a grid, slowest first") {
     }
 }
 
-TEST_CASE("onto is refused if it does not name every axis once, or does not fit") {
+TEST_CASE("onto= is refused if it does not name every axis once, or does not fit") {
     const CommGraph graph = grid_of({16, 16}, true);
     const auto fails = [&](const std::string& onto, const std::string& message,
                            const std::string& machine = "torus:2x4x4") {
@@ -142,7 +142,7 @@ TEST_CASE("onto is refused if it does not name every axis once, or does not fit"
         }());
 }
 
-TEST_CASE("on few slots no placement is better than fold") {
+TEST_CASE("no placement on few slots is better than fold") {
     struct Small {
         std::string machine;
         Extents extents;
@@ -244,7 +244,7 @@ TEST_CASE("any grid folds onto any machine and any part of it, within the capaci
     }
 }
 
-TEST_CASE("on a ragged allocation fold is much better than rank order") {
+TEST_CASE("fold is much better than rank order on a fragmented allocation") {
     const Machine machine = make_machine("torus:16x16x16");
     const Allocation allocation = fragmented_allocation(machine, 500, 5, 1);
     const CommGraph graph = grid_of({20, 25}, true);

@@ -28,7 +28,7 @@ std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& alloc
     const CommGraph graph = directed.symmetric();
     const Machine& machine = allocation.machine();
     const std::size_t n = graph.rank_count();
-    std::vector<std::optional<std::size_t>> position(n);  // in the allocation
+    std::vector<std::optional<std::size_t>> position(n);  // index in the allocation
     std::vector<char> taken(allocation.slot_count(), false);
     std::vector<std::size_t> mapped_at(n, 0);
     std::size_t clock = 0;
@@ -110,8 +110,8 @@ std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& alloc
     return slots;
 }
 
-/// The point of a ring or line with the least sum of squared distances, times the weight: the mean of the points, where
-/// some of them come after the end of the ring.
+/// The point of a ring or line with the least sum of squared distances, multiplied by the total weight: the
+/// mean of the points, trying every position at which the ring is cut.
 std::int64_t slow_center(const std::vector<std::pair<std::int64_t, std::int64_t>>& points,
                          std::int64_t extent, bool wraps) {
     std::int64_t weight = 0;
@@ -121,7 +121,7 @@ std::int64_t slow_center(const std::vector<std::pair<std::int64_t, std::int64_t>
     for (std::int64_t cut = 0; cut <= (wraps ? extent : 0); ++cut) {
         std::int64_t sum = 0;
         for (const auto& [x, w] : points) sum += w * (x < cut ? x + extent : x);
-        std::int64_t spread = 0;  // times the square of the weight
+        std::int64_t spread = 0;  // multiplied by the square of the weight
         for (const auto& [x, w] : points) {
             const std::int64_t off = weight * (x < cut ? x + extent : x) - sum;
             spread += w * off * off;
@@ -134,7 +134,8 @@ std::int64_t slow_center(const std::vector<std::pair<std::int64_t, std::int64_t>
     return weight == 0 ? 0 : best % (weight * extent);
 }
 
-/// Whether every rank, in the order given, is on the free slot closest to the centroid of its placed partners.
+/// Whether every rank, in the given order, is on the free slot closest to the centroid of its placed
+/// partners.
 bool is_at_centroids(const CommGraph& directed, const Allocation& allocation, const Placement& placement,
                      const std::vector<Rank>& order) {
     const CommGraph graph = directed.symmetric();
@@ -185,7 +186,7 @@ std::vector<Rank> growth_order(const CommGraph& directed) {
             for (const Edge edge : graph.sends(u)) {
                 if (placed[edge.peer.value]) bytes = std::max<std::int64_t>(bytes, 0) + edge.bytes.value;
             }
-            // Components begin with the rank of most partners.
+            // Components start with the rank with the most partners.
             return std::pair(bytes, bytes < 0 ? graph.degree(u) : 0);
         };
         Rank best = Rank::none;
@@ -259,7 +260,7 @@ TEST_CASE("greedy constructors choose the same slots as their papers") {
     }
 }
 
-TEST_CASE("emahd is the best of mahd from every first rank, by the objective") {
+TEST_CASE("emahd is the best result of mahd over all first ranks, by the objective") {
     const Machine machine = make_machine("torus:5x5,bandwidth=1GB/s");
     const Allocation allocation = fragmented_allocation(machine, 18, 2, 1);
     const CommGraph graph = random_weights(17, 6);
@@ -276,7 +277,7 @@ TEST_CASE("emahd is the best of mahd from every first rank, by the objective") {
     }
 }
 
-TEST_CASE("emahd returns a placement whatever the budget") {
+TEST_CASE("emahd returns a placement for any budget") {
     const Machine machine = make_machine("torus:8x8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_weights(60, 3);
@@ -325,7 +326,7 @@ TEST_CASE("the seed determines the first slot of mht") {
     CHECK(!(placed(1) == placed(2)));
 }
 
-TEST_CASE("mht refuses machines without coordinates in a line") {
+TEST_CASE("mht refuses machines without coordinates in a one-line error") {
     const CommGraph graph = random_weights(6, 1);
     for (const char* text : {"tree:3:4", "fattree:4:4", "graph:7:0-1,1-2,2-3,3-4,4-5,5-6,6-0"}) {
         CAPTURE(text);

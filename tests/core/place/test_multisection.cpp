@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multisection on every machine, and the order of points along which it divides.
+// Multisection on every machine, and the order of points by which it divides.
 #include <doctest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ Allocation some_slots(const Machine& machine, std::uint64_t seed) {
     return Allocation::of_slots(machine, std::move(slots));
 }
 
-/// The same pattern with loads.
+/// The same pattern with random loads.
 CommGraph loaded(const CommGraph& graph, std::vector<double> loads) {
     return CommGraph::from_rows(
         graph.rank_count(),
@@ -156,7 +156,7 @@ TEST_CASE("ranks of equal load fill shared slots exactly") {
     }
 }
 
-TEST_CASE("capacities that sum up to the load are filled exactly, equal or not") {
+TEST_CASE("capacities that sum to the load are filled exactly, equal or not") {
     Rng rng(11);
     for (const std::string& text : machine_texts_with_insides()) {
         CAPTURE(text);
@@ -165,7 +165,7 @@ TEST_CASE("capacities that sum up to the load are filled exactly, equal or not")
         std::vector<double> capacity;
         std::size_t ranks = 0;
         for (std::size_t s = 0; s < allocation.slot_count(); ++s) {
-            const std::uint32_t c = rng.below(6);  // some slots hold nothing
+            const std::uint32_t c = rng.below(6);  // some slots have capacity 0
             capacity.push_back(c);
             ranks += c;
         }
@@ -250,7 +250,7 @@ TEST_CASE("sorting by split keys keeps equal points together and separates disti
     }
 }
 
-TEST_CASE("sorting by split keys puts nodes at one point of the network next to each other") {
+TEST_CASE("sorting by split keys puts nodes of the same network position next to each other") {
     Rng rng(4);
     for_each_topology([&](const Machine& machine, const auto& topology) {
         const auto& geometry = topology.geometry();

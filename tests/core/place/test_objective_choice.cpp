@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The default objective, and the reason given for it.
+// The default objective, and the reason reported for it.
 #include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/place/portfolio/objective_choice.hpp"
 
@@ -24,7 +24,7 @@ ObjectiveChoice choice_on(const std::string& text, const CommGraph& graph) {
 
 }  // namespace
 
-TEST_CASE("long messages are placed for time, short ones for hop-bytes") {
+TEST_CASE("long messages are placed for time, short messages for hop-bytes") {
     const ObjectiveChoice large = choice_on(timed, ring(32, Bytes{10'000'000}));
     CHECK(large.objective == ObjectiveKind::time);
     // 1 ms per link, 2 us of startup and latency.

@@ -58,7 +58,7 @@ TEST_CASE("auto and the link improvers are never worse than their starts, for an
     }
 }
 
-TEST_CASE("messages of different phases do not share links") {
+TEST_CASE("messages of different phases do not contend for links") {
     // On a line 0 -> 2 and 1 -> 3 share the middle link if they are in one phase.
     const Machine machine = make_machine("mesh:4");
     const Allocation allocation = Allocation::whole(machine);
@@ -77,7 +77,7 @@ TEST_CASE("messages of different phases do not share links") {
 }
 
 TEST_CASE("ranks avoid links that background traffic uses") {
-    // The short route to either neighbor is free, but one of them is behind a busy link.
+    // The short route to either neighbor is free, but one neighbor is behind a busy link.
     const Machine machine = make_machine("torus:6");
     const Allocation allocation = Allocation::of_slots(machine, {Slot{0}, Slot{1}, Slot{5}});
     const CommGraph graph = messages(2, {{0, 1, 10}, {1, 0, 10}});
@@ -111,7 +111,8 @@ TEST_CASE("a port slower than the links counts only in the predicted time") {
     CHECK(time.objective_value(together) == doctest::Approx(4 + 2));
     CHECK(congestion.time(apart) == time.objective_value(apart));
     const Problem mix = plain.with_objective(parse_objective("weighted(hop-bytes=1;time=3)"), {}, {});
-    CHECK(mix.objective_value(together) == doctest::Approx(3));  // block order: no hop-bytes, its own time
+    // Block order has 0 hop-bytes and its own time.
+    CHECK(mix.objective_value(together) == doctest::Approx(3));
 }
 
 TEST_CASE("the objective time is refused on machines without bandwidths") {
@@ -129,7 +130,7 @@ TEST_CASE("the objective time is refused on machines without bandwidths") {
     }
 }
 
-TEST_CASE("options without meaning for an objective are refused") {
+TEST_CASE("options that do not apply to an objective are refused") {
     const Machine machine = make_machine("torus:4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = messages(8, {{0, 1, 100}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Differences of distances between parts equal two distances.
+// Differences of distances to two parts.
 #include <doctest.h>
 
 #include <algorithm>

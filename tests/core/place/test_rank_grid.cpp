@@ -71,7 +71,7 @@ TEST_CASE("the nearest extents are a factorization") {
     CHECK(nearest_extents({4, 4}, 13) == Extents{1, 13});
 }
 
-TEST_CASE("a problem recognizes its pattern once") {
+TEST_CASE("a problem recognizes its pattern only once") {
     const Machine machine = make_machine("torus:4x6");
     const Allocation allocation = Allocation::whole(machine);
     const std::vector<GridAxis> axes{{6, true}, {4, true}};

@@ -86,17 +86,17 @@ TEST_CASE("stencils on hierarchies are no worse than the best known, shuffled or
     check({{12, false}, {10, false}, {8, false}}, "tree:6:8:20,distance=1:10:100", 122'240);
 }
 
-TEST_CASE("the blocks of torus nodes are boxes, and so are blocks inside a node") {
+TEST_CASE("the blocks of torus nodes are boxes, and so are blocks within a node") {
     const CommGraph graph = renumbered(star({{8, false}, {8, false}, {8, false}}), 1);
     // Cubes of 8 on a 4x4x4 torus: 3 * 3 * 64 pairs leave their cube, each for one hop.
     CHECK(place_on(graph, "torus:4x4x4,nodes=8,hosts=free").value == 2 * 3 * 3 * 64);
     CHECK(place_on(graph, "torus:4x4x4+node:8").value == 2 * 3 * 3 * 64);
-    // Inside: 12 pairs a cube, 4 of them between its halves, which are squares of 4.
+    // Within nodes: 12 pairs per cube, 4 of them between its halves, which are squares of 4.
     CHECK(place_on(graph, "torus:4x4x4+node:4:2,distance=1:3:10").value ==
           2 * (3 * 3 * 64 * 10 + 64 * (8 * 1 + 4 * 3)));
 }
 
-TEST_CASE("with port costs blocks are boxes, but not claimed to be optimal") {
+TEST_CASE("blocks are boxes with port costs, but not claimed to be optimal") {
     const CommGraph graph = renumbered(star({{8, false}, {8, false}, {8, false}}), 1);
     const Machine machine = make_machine("torus:4x4x4+node:8,port=0:1");
     const Allocation allocation = Allocation::whole(machine);
@@ -105,9 +105,9 @@ TEST_CASE("with port costs blocks are boxes, but not claimed to be optimal") {
     const auto found = structure::place_by_structure(Problem(graph, allocation, 1, 1), meter);
     REQUIRE(found);
     CHECK_FALSE(found->optimal);
-    // Each of 3 * 3 * 64 pairs takes one hop, and at most two distances to a port.
+    // Each of 3 * 3 * 64 pairs takes one hop, and at most two port distances.
     CHECK(hop_bytes(graph, machine, found->placement.slots()) <= 2 * 3 * 3 * 64 * 3);
-    // A tree whose levels alone are filled exactly, but whose ports are not.
+    // The levels of this tree are filled exactly, but its ports are not.
     const Machine tree = make_machine("tree:8+node:8,distance=1:10,port=0:20");
     const Allocation leaves = Allocation::whole(tree);
     const CommGraph rows = star({{8, false}, {8, false}});
@@ -131,7 +131,7 @@ TEST_CASE("groups stay together on a tree, and all-to-all gains nothing") {
     CHECK(all.pattern == "all-to-all of 27");
 }
 
-TEST_CASE("a hub is placed in the middle, its heaviest partners around it") {
+TEST_CASE("a hub is placed in the middle, surrounded by its heaviest partners") {
     const CommGraph graph = CommGraph::from_rows(9, [](Rank u, const auto& add) {
         if (u.value > 0) add(Edge{Rank{0}, Bytes{u.value > 4 ? 10 : 1}});
     });
@@ -152,7 +152,8 @@ TEST_CASE("binomial trees are halved along the axes, with their roots near each 
         CHECK(outcome.value == ranks - 1);
         CHECK(outcome.optimal);
     }
-    // Cubes of 64 ranks cost one hop an edge, with the root next to the middle: three hops to the next root, or five.
+    // Cubes of 64 ranks cost one hop per edge, with the root next to the middle: three hops to the next root,
+    // or five.
     CHECK(place_tree(512, "torus:8x8x8").value == 8 * 63 + 7 * 3);
     CHECK(place_tree(4096, "torus:16x16x16").value == 8 * (8 * 63 + 7 * 3) + 7 * 5);
     CHECK(place_tree(64, "torus:2x4+node:8,distance=1:10").value == 8 * 7 * 1 + 7 * 10);
@@ -185,7 +186,7 @@ TEST_CASE("other trees are not recognized as binomial") {
     CHECK_FALSE(structure::find_binomial_tree(from_parents({0, 0, 0, 2, 0, 4, 4, 4}).symmetric()));
     CHECK_FALSE(structure::find_binomial_tree(from_parents({0, 0, 0, 2, 0, 4, 5, 6}).symmetric()));
     CHECK_FALSE(structure::find_binomial_tree(from_parents({0, 0, 1, 2, 3, 4, 5, 6}).symmetric()));
-    // As many edges, but a triangle and a rank alone.
+    // As many edges as a tree, but a triangle and an isolated rank.
     CHECK_FALSE(structure::find_binomial_tree(CommGraph::from_rows(8, [](Rank u, const auto& add) {
                                                   if (u.value > 0 && u.value < 7)
                                                       add(Edge{Rank{0}, Bytes{1}});
@@ -200,7 +201,8 @@ TEST_CASE("a ring that a mesh cannot close is not claimed to be optimal") {
     CHECK(outcome.value == 2 * 2 * 5 * (4 + 4));
 }
 
-TEST_CASE("on ragged allocations structure is never worse than block order, with or without spare slots") {
+TEST_CASE(
+    "structure is never worse than block order on fragmented allocations, with or without spare slots") {
     const Machine torus = make_machine("torus:10x9x8+node:2");
     const Machine tree = make_machine("tree:3:4:7,distance=1:5:20");
     std::vector<CommGraph> graphs;
@@ -226,7 +228,7 @@ TEST_CASE("on ragged allocations structure is never worse than block order, with
     }
 }
 
-TEST_CASE("unrecognized patterns get block order, and an exhausted budget a complete placement") {
+TEST_CASE("unrecognized patterns get block order, and an exhausted budget gives a complete placement") {
     const Machine machine = make_machine("torus:8x8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(60, Bytes{1}, 1, 5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dense quadratic assignment: values, exchanges, and their update against the definition.
+// Dense quadratic assignment: values, exchanges and updated gains compared with the definition.
 #include <doctest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ std::int64_t exchange_delta(const qap::Qap& qap, qap::Permutation p, std::size_t
     return qap.value(p) - before;
 }
 
-/// Random exchanges; after each, all gains equal their definition.
+/// Makes random exchanges and checks after each that all gains equal their definition.
 template <class T>
 void check_moves(const qap::Qap& qap, std::uint64_t seed) {
     const qap::NormalizedQap form(qap);
@@ -98,7 +98,7 @@ TEST_CASE("all exchange gains stay exact through any moves, for every kind of ma
             for (const bool diagonal : {false, true}) {
                 CAPTURE(seed);
                 CAPTURE(diagonal);
-                // Few distinct entries give twins and common factors.
+                // Few distinct entries give interchangeable items and common factors.
                 const qap::Qap qap = random_qap(2 + seed * 2, seed, shape, diagonal, seed % 3 == 0 ? 3 : 100);
                 check_moves<std::int32_t>(qap, seed);
                 check_moves<std::int64_t>(qap, seed);

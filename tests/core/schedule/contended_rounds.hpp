@@ -9,7 +9,7 @@
 
 namespace topoloom::testing {
 
-/// Rounds of the steps in which messages between these nodes contend.
+/// The number of rounds in which messages between these nodes contend.
 inline std::uint64_t contended_rounds(const Machine& machine, std::span<const RepeatedStep> steps,
                                       std::span<const Node> node_of_rank,
                                       Meeting meeting = Meeting::any_ascent) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bine trees and butterflies keep bytes nearer than binomial ones.
+// Bine trees and butterflies send bytes over shorter distances than binomial ones.
 #include <doctest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::int64_t sum_messages(Operation operation, std::string_view name, std::size_
     return sum;
 }
 
-/// Bytes that leave groups of consecutive ranks, the first of which begins with rank 0.
+/// Bytes that leave groups of consecutive ranks; the first group begins with rank 0.
 std::int64_t leaving_groups(Operation operation, std::string_view name, std::size_t ranks,
                             std::size_t group) {
     return sum_messages(operation, name, ranks, [&](std::size_t from, std::size_t to, std::int64_t bytes) {
@@ -42,7 +42,7 @@ std::int64_t leaving_groups(Operation operation, std::string_view name, std::siz
     });
 }
 
-/// The same, summed over every rank with which the first group may end: one boundary in `group` places.
+/// The same bytes, summed over all `group` positions of the first boundary.
 std::int64_t leaving_shifted_groups(Operation operation, std::string_view name, std::size_t ranks,
                                     std::size_t group) {
     return sum_messages(operation, name, ranks, [&](std::size_t from, std::size_t to, std::int64_t bytes) {
@@ -102,7 +102,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("Bine trees send fewer bytes out of four or more groups with any boundaries") {
+TEST_CASE("Bine trees send fewer bytes between four or more groups, for any boundaries") {
     for (std::size_t ranks = 64; ranks <= 4096; ranks *= 2) {
         for (const std::size_t group : group_sizes) {
             if (4 * group > ranks) continue;
@@ -116,7 +116,7 @@ TEST_CASE("Bine trees send fewer bytes out of four or more groups with any bound
     }
 }
 
-TEST_CASE("the bytes saved between groups equal those of the documentation") {
+TEST_CASE("the bytes saved between groups equal the documented values") {
     const auto saved = [](Operation operation, std::string_view other, std::size_t ranks, std::size_t group) {
         const std::int64_t bine = leaving_shifted_groups(operation, "bine", ranks, group);
         const std::int64_t usual = leaving_shifted_groups(operation, other, ranks, group);

@@ -29,7 +29,7 @@ CostMatrix grouped(const std::vector<std::uint32_t>& group, double inside, doubl
     return {group.size(), seconds};
 }
 
-/// Two quad-cores, numbered as on the cluster RA, and as one after the other.
+/// Two quad-core nodes, numbered as on the cluster RA, and consecutively.
 const std::vector<std::uint32_t> mixed{0, 1, 0, 0, 1, 0, 1, 1};
 const std::vector<std::uint32_t> halves{0, 0, 0, 0, 1, 1, 1, 1};
 
@@ -70,7 +70,7 @@ TEST_CASE("measured costs are replaced by group means, and without groups the or
     CHECK_THROWS_AS(static_cast<void>(parse_binomial_order("fastest")), Error);
 }
 
-TEST_CASE("every order has every process once, the root first, whatever their number") {
+TEST_CASE("every order has every process once, the root first, for any number of processes") {
     for (std::uint32_t size = 1; size <= 40; ++size) {
         std::vector<std::uint32_t> group(size), all(size);
         for (std::uint32_t i = 0; i < size; ++i) group[i] = i % 3;
@@ -88,14 +88,14 @@ TEST_CASE("every order has every process once, the root first, whatever their nu
     }
 }
 
-TEST_CASE("each message beyond the channels adds half the bandwidth of one") {
+TEST_CASE("each message beyond the channels adds half the bandwidth of one message") {
     using enum ChannelSharing;
-    // A last step of 16 messages on 2 channels has the bandwidth of 2 + 14 / 2 of them.
+    // A last step of 16 messages on 2 channels has the bandwidth of 2 + 14 / 2 messages.
     const CostMatrix equal = grouped(std::vector<std::uint32_t>(32, 0), 1, 1);
     CHECK(scatter_time(equal, standard, 2, growing) ==
           doctest::Approx(16 + 8 + 4 * 4 / 3. + 2 * 8 / 5. + 16 / 9.));
     CHECK(scatter_time(equal, standard, 2, node) == scatter_time(equal, standard, 2, growing));
-    // Two groups: two messages within one share one channel, 4 between them 2.
+    // Two groups: two messages within one group share one channel, 4 messages between the groups share 2.
     const CostMatrix two = grouped(mixed, 1, 2);
     CHECK(scatter_time(two, fastest_edge_first, 2, growing) == doctest::Approx(4 + 2 * 2 / 1.5 + 2 * 4 / 3.));
     CHECK(scatter_time(two, channel_aware, 2, growing) == doctest::Approx(4 + 2 * 2 + 2 / 1.5));
@@ -128,7 +128,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("as printed, channels limit the messages of a scatter that are as fast as one") {
+TEST_CASE("as printed, channels limit equally fast messages of a scatter") {
     const auto blocks = [](std::size_t size, std::uint32_t channels) {
         return scatter_time(grouped(std::vector<std::uint32_t>(size, 0), 1, 1), standard, channels);
     };
@@ -137,10 +137,10 @@ TEST_CASE("as printed, channels limit the messages of a scatter that are as fast
     CHECK(blocks(32, 99) == 31);
     CHECK(blocks(32, 2) == 48);
     CHECK(blocks(1, 1) == 0);
-    CHECK(blocks(5, 99) == 1 + 2 + 1);  // position 4 has one block only
+    CHECK(blocks(5, 99) == 1 + 2 + 1);  // position 4 has only one block
 }
 
-TEST_CASE("two quad-cores with two channels give the published blocks") {
+TEST_CASE("two quad-core nodes with two channels give the published blocks") {
     for (const double between : {1.4, 1.6, 100.0}) {
         CHECK(scatter_time(grouped(halves, 1, between), standard, 2) == doctest::Approx(3 + 4 * between));
         for (const auto& group : {halves, mixed}) {

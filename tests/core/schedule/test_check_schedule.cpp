@@ -16,7 +16,7 @@ TracedMessage message_of(int from, int to, std::vector<std::uint64_t> blocks) {
     return {Rank{from}, Rank{to}, Bytes{bytes}, std::move(blocks)};
 }
 
-/// With three ranks, the second waits for more than is sent.
+/// With three ranks, the second waits for more messages than are sent.
 class Deaf : public Binomial {
    public:
     using Binomial::Binomial;
@@ -35,7 +35,7 @@ TEST_CASE("correct schedules are accepted") {
     verifier.finish();
 }
 
-TEST_CASE("errors of a schedule are named") {
+TEST_CASE("an error names the fault of a schedule") {
     const auto played = [](const Collective& collective, Transfer transfer,
                            std::vector<TracedMessage> round) {
         ScheduleVerifier verifier(collective);
@@ -78,7 +78,7 @@ TEST_CASE("errors of a schedule are named") {
                       "round 0: rank 2 waits for 11 bytes that rank 0 does not send");
 }
 
-TEST_CASE("senders and receivers must agree") {
+TEST_CASE("senders and receivers must list the same messages") {
     const auto key = [](int from, int to, int bytes) {
         return MessageKey{Rank{from}, Rank{to}, Bytes{bytes}};
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Combined messages around holes of the mesh, and their cost against published equations.
+// Combined messages around holes of the mesh, and their cost compared with published equations.
 #include <doctest.h>
 
 #include <cmath>
@@ -91,7 +91,7 @@ TEST_CASE(
     CHECK(receivers("grid", 23, Rank{20}, 1) == std::vector{5U, 8U});
 }
 
-TEST_CASE("holes cost a rank at most 2 more messages on 2 axes, and 4 on 3") {
+TEST_CASE("holes cost a rank at most 2 more messages on 2 axes, and 4 on 3 axes") {
     for (std::size_t ranks = 2; ranks <= 1500; ++ranks) {
         const auto side = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(ranks))));
         CAPTURE(ranks);
@@ -175,7 +175,7 @@ TEST_CASE("direct messages and a mesh cost the same at alpha / beta bytes, for e
     }
 }
 
-TEST_CASE("among 2048 ranks the best many-to-many strategy depends on degree and size") {
+TEST_CASE("the best many-to-many strategy of 2048 ranks depends on degree and size") {
     const auto best = [](double degree, double bytes, const CombiningCosts& costs) {
         Combining found = Combining::direct;
         for (const Combining other : {Combining::mesh, Combining::grid}) {
@@ -215,7 +215,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a million ranks take no memory, and a round only the time of its messages") {
+TEST_CASE("a schedule of a million ranks needs no memory, and a round only the time of its messages") {
     using enum Operation;
     for (const std::string_view name : {"mesh", "grid", "hypercube"})
         CHECK(counted(name, all_to_all, 1'000'000).bytes > 1'000'000);

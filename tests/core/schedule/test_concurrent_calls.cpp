@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The same call among several groups of ranks at once: their messages share the links.
+// Concurrent calls of one schedule among several groups of ranks, whose messages share the links.
 #include <doctest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::vector<Slot> random_slots(const Machine& machine, std::size_t count, Rng& r
     return slots;
 }
 
-/// By the definition: the load of each link by all calls, round by round.
+/// Reference: the load of each link by all calls, round by round.
 double slow_congestion(const AnySchedule& schedule, const Machine& machine, const std::vector<Slot>& slots) {
     double sum = 0;
     const auto [rounds, ranks] = std::pair(schedule.rounds(), schedule.collective().ranks());
@@ -87,7 +87,7 @@ TEST_CASE("calls under separate switches take as long as one call") {
     }
 }
 
-TEST_CASE("a sample of the messages of many calls costs about as much as all") {
+TEST_CASE("a sample of the messages of many calls costs about as much as all messages") {
     const Machine machine = make_machine("torus:8x8,bandwidth=10GB/s+node:4");
     Rng rng(2);
     const std::vector<Slot> slots = random_slots(machine, 256, rng);
@@ -100,7 +100,7 @@ TEST_CASE("a sample of the messages of many calls costs about as much as all") {
     }
 }
 
-TEST_CASE("slots for parts of calls are refused") {
+TEST_CASE("slots for a fraction of a call are refused") {
     const Machine machine = make_machine("torus:4x4,bandwidth=10GB/s");
     const AnySchedule schedule = make_schedule({Operation::broadcast, 4, Bytes{100}}, "binomial");
     CHECK_THROWS_WITH((void)cost(schedule, model, machine, std::vector<Slot>(6, Slot{0})),

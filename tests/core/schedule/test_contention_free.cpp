@@ -54,9 +54,9 @@ Step random_step(Rng& rng, std::size_t ranks) {
     return step;
 }
 
-/// Whether messages on a 2-ary 3-tree share a link for every choice of uplinks.
+/// Whether some choice of uplinks on a 2-ary 3-tree leads to contention.
 bool meets_on_some_ascent(const std::vector<NodeMessage>& messages) {
-    // The way of a message: bit j says which of two parents it takes above level j + 1. Root numbers above level j
+    // The path of a message: bit j selects one of two parents above level j + 1. Root numbers above level j
     // are the lowest j bits.
     const auto link = [](std::uint32_t subtree, std::uint32_t ways, std::uint32_t level, bool down) {
         return std::array{level, subtree, ways % (1U << level), std::uint32_t{down}};
@@ -80,7 +80,7 @@ bool meets_on_some_ascent(const std::vector<NodeMessage>& messages) {
     return meet;
 }
 
-/// From the definition: messages that enter a subtree from several ones of its level.
+/// Reference: the number of subtrees that messages enter from several subtrees of their level.
 std::size_t subtrees_entered_from_several(std::uint32_t k, std::uint32_t nodes,
                                           const std::vector<NodeMessage>& messages) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> sources;
@@ -104,7 +104,7 @@ TEST_CASE("shifts without contention are those of Kumar's lemma 6, and their com
     CHECK(free_shifts_of_ascents(k_ary(3, 3)) == List{1, 2, 3, 6, 9, 18, 21, 24, 25, 26});
 }
 
-TEST_CASE("exchanges with rank r xor j share no link, nor do quarters that keep their order") {
+TEST_CASE("exchanges with rank r xor j share no link, nor do quarters in the same order") {
     const FatTree tree = k_ary(4, 3);
     for (std::size_t by = 1; by < 64; ++by) CHECK(is_free(tree, prefix_step(64, by), 64));
     std::vector<std::uint32_t> quarters{0, 1, 2, 3};
@@ -128,7 +128,8 @@ TEST_CASE("rotating or reflecting subtrees keeps schedules contention-free") {
     }
 }
 
-TEST_CASE("with a node missing, 6 of 8 steps of k-shift share links, and all of k-prefix and prefix sends") {
+TEST_CASE(
+    "without one node, 6 of 8 steps of k-shift share links, and all steps of k-prefix and prefix sends") {
     const FatTree tree = k_ary(4, 4);
     const auto met = [&](std::string_view schedule, const std::set<std::size_t>& missing) {
         const auto steps = steps_of(make_schedule({Operation::all_gather, 128, Bytes{1}}, schedule));
@@ -157,7 +158,7 @@ TEST_CASE("k-shift is contention-free for k of 1, 2, 3, 4 and 8") {
     }
 }
 
-TEST_CASE("no reported subtree means that messages share no link for any ascent") {
+TEST_CASE("messages share no link for any ascent if no subtree is reported") {
     Rng rng(5);
     AnyAscent small(k_ary(2, 3)), large(k_ary(4, 3));
     int free = 0;
@@ -178,7 +179,7 @@ TEST_CASE("no reported subtree means that messages share no link for any ascent"
     }
 }
 
-TEST_CASE("with fewer cables than nodes, messages share links") {
+TEST_CASE("messages share links if there are fewer cables than nodes") {
     FatTree thin({.arity = {4, 4}, .up = {1, 2}, .parallel = {}, .bandwidth = {}, .latency = {}});
     AnyAscent ascent(thin);
     const auto two = between_nodes({{Rank{0}, Rank{4}}, {Rank{1}, Rank{5}}}, nodes_but(16, {}));
@@ -188,7 +189,7 @@ TEST_CASE("with fewer cables than nodes, messages share links") {
     CHECK(four.most == 2);
 }
 
-TEST_CASE("on d-mod-k routes a full tree carries every shift") {
+TEST_CASE("d-mod-k routes in a full tree carry every shift without contention") {
     const Machine tree = make_machine("fattree:4:4:4");
     const std::vector<Node> all = nodes_but(64, {});
     for (std::size_t by = 1; by < 64; ++by)
@@ -199,7 +200,7 @@ TEST_CASE("on d-mod-k routes a full tree carries every shift") {
     CHECK(met.most >= 2);
 }
 
-TEST_CASE("on the routes of any machine, loads above one message are counted link by link") {
+TEST_CASE("loads above one message are counted link by link on the routes of any machine") {
     Rng rng(9);
     for (const char* text : {"fattree:4:4:4", "fattree:4:4:4,up=1:2:2,routing=random", "torus:4x4x4",
                              "fattree:2:4:8,up=1:2:3,parallel=1:2:1,routing=s-mod-k"}) {
@@ -225,7 +226,7 @@ TEST_CASE("on the routes of any machine, loads above one message are counted lin
     }
 }
 
-TEST_CASE("invalid input is named") {
+TEST_CASE("errors name invalid input") {
     const Machine tree = make_machine("fattree:2:2");
     const std::vector<NodeMessage> outside{{Node{0}, Node{4}}};
     CHECK_THROWS_WITH((void)meetings_on_routes(tree, outside),

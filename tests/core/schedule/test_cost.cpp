@@ -34,7 +34,7 @@ double time_of(Operation operation, std::size_t ranks, std::int64_t bytes, const
 
 }  // namespace
 
-TEST_CASE("costs are those of the formulas in the table") {
+TEST_CASE("costs equal the formulas in the table of schedules") {
     for (const std::int64_t bytes : {0, 1, 76, 4096, 1 << 20}) {
         const auto m = static_cast<double>(bytes);
         for (const std::size_t ranks : {2U, 4U, 8U, 64U, 1024U}) {
@@ -71,7 +71,7 @@ TEST_CASE("costs are those of the formulas in the table") {
     CHECK(time_of(Operation::barrier, 1000, 0, "dissemination") == doctest::Approx(10 * alpha));
 }
 
-TEST_CASE("every round that waits for the previous one adds a latency, others none") {
+TEST_CASE("every round that waits for the previous one adds a latency, other rounds none") {
     constexpr double way = 5e-6;
     MessageCosts costs;
     costs.gamma = gamma_s;
@@ -96,7 +96,7 @@ TEST_CASE("every round that waits for the previous one adds a latency, others no
     }
 }
 
-TEST_CASE("under a placement, rounds cost the same as phases of a pattern") {
+TEST_CASE("rounds under a placement cost the same as phases of a pattern") {
     Rng rng(3);
     for (const std::string network :
          {"torus:4x4x3,bandwidth=2GB/s,latency=1us", "fattree:4:4:4", "dragonfly:3x4,nodes=4"}) {
@@ -128,7 +128,7 @@ TEST_CASE("under a placement, rounds cost the same as phases of a pattern") {
     }
 }
 
-TEST_CASE("on every kind of network the rounds of a schedule carry its total traffic") {
+TEST_CASE("the rounds of a schedule carry its total traffic on every kind of network") {
     for (const std::string network : {"torus:6x6", "fattree:6:6,up=1:2", "dragonfly:3x4,nodes=3"}) {
         CAPTURE(network);
         const Machine machine = make_machine(network);

@@ -16,13 +16,13 @@ namespace {
 
 using Members = std::vector<std::vector<std::uint32_t>>;
 
-/// A machine of levels with randomly numbered processes.
+/// A hierarchical machine with randomly numbered processes.
 struct LeveledMachine {
-    std::vector<std::size_t> parts;  // of the machine, of every part of it, and so on
-    std::vector<double> seconds;     // across those parts, and inside the smallest
-    std::vector<std::uint32_t> at;   // the place of every process
+    std::vector<std::size_t> parts;  // number of parts of the machine, of parts of each part, and so on
+    std::vector<double> seconds;     // cost across the parts of each level, and within the smallest
+    std::vector<std::uint32_t> at;   // position of every process
 
-    /// The levels that two processes share.
+    /// The number of levels that two processes share.
     std::size_t shared(std::size_t a, std::size_t b) const {
         std::size_t size = at.size();
         for (std::size_t level = 0; level < parts.size(); ++level) {
@@ -46,7 +46,7 @@ LeveledMachine draw_machine(std::vector<std::size_t> parts, std::size_t leaf, st
 
 enum class Noise { even, late };
 
-/// Times with noise of about `spread`; a share of them takes 200 times as long.
+/// Times with noise of about `spread`; a fraction of them takes 200 times as long.
 CostMatrix measure(const LeveledMachine& drawn, double spread, Noise noise, double outliers, Rng& rng) {
     std::vector<double> seconds;
     for (std::size_t a = 0; a < drawn.at.size(); ++a) {
@@ -68,7 +68,7 @@ Members members_of(const std::vector<CostGroup>& groups) {
     return found;
 }
 
-/// Whether these are the parts of the machine from a level on.
+/// Whether the groups equal the parts of the machine from a level on.
 bool are_parts(const std::vector<CostGroup>& groups, const LeveledMachine& drawn, std::size_t level) {
     if (level == drawn.parts.size()) return groups.empty();
     if (groups.size() != drawn.parts[level]) return false;
@@ -110,7 +110,7 @@ TEST_CASE("random hierarchies are found level by level, despite noise and outlie
     CHECK(found >= drawn * 97 / 100);
 }
 
-TEST_CASE("equal processes are split at most as often as p") {
+TEST_CASE("equal processes are split with probability at most p") {
     Rng rng(7);
     for (const double p : {0.01, 0.2}) {
         for (const Noise noise : {Noise::even, Noise::late}) {
@@ -128,7 +128,7 @@ TEST_CASE("equal processes are split at most as often as p") {
     }
 }
 
-TEST_CASE("equal processes inside groups are split at most as often as p") {
+TEST_CASE("equal processes within groups are split with probability at most p") {
     Rng rng(8);
     int split = 0;
     constexpr int draws = 100;
@@ -142,7 +142,7 @@ TEST_CASE("equal processes inside groups are split at most as often as p") {
     CHECK(split <= 10);
 }
 
-TEST_CASE("costs without variance are split by any difference beyond rounding") {
+TEST_CASE("any difference beyond rounding splits costs without variance") {
     Rng rng(9);
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         const LeveledMachine machine = draw_machine({2, 3}, 2, {3, 2, 1}, rng);
@@ -155,7 +155,7 @@ TEST_CASE("costs without variance are split by any difference beyond rounding") 
     CHECK(find_cost_groups(CostMatrix(6, std::vector<double>(36, 0))).count == 1);
 }
 
-TEST_CASE("three processes make one group") {
+TEST_CASE("three processes form one group") {
     for (std::size_t size = 1; size < 4; ++size) {
         std::vector<double> seconds(size * size, 1);
         seconds.back() = 9;
@@ -196,7 +196,7 @@ TEST_CASE("statistics of groups equal their definition for one-way messages") {
     CHECK(found.of[0] == 0);
 }
 
-TEST_CASE("one outlier of 200 times changes neither groups nor means") {
+TEST_CASE("one outlier of 200 times the cost changes neither groups nor means") {
     Rng rng(11);
     const LeveledMachine machine = draw_machine({2}, 4, {32, 30}, rng);
     const CostMatrix clean = measure(machine, 0.5, Noise::even, 0, rng);
@@ -219,7 +219,7 @@ TEST_CASE("one outlier of 200 times changes neither groups nor means") {
     }
 }
 
-TEST_CASE("planted costs of groups are found, despite noise and outliers") {
+TEST_CASE("planted group costs are found, despite noise and outliers") {
     Rng rng(14);
     for (int repetition = 0; repetition < 20; ++repetition) {
         const LeveledMachine machine = draw_machine({2, 3}, 4, {40, 20, 10}, rng);
@@ -250,7 +250,7 @@ TEST_CASE("without groups all messages cost the same") {
     CHECK_THROWS_AS((void)group_costs(costs, find_cost_groups(costs), 0), Error);
 }
 
-TEST_CASE("for two processes the faster message counts") {
+TEST_CASE("the faster message of two processes counts") {
     std::vector<double> seconds(16, 9);
     for (const std::size_t at : {1U, 4U, 11U, 14U}) seconds[at] = 3;
     const CostGroups groups = find_cost_groups(CostMatrix(4, seconds));
@@ -261,7 +261,7 @@ TEST_CASE("for two processes the faster message counts") {
         CHECK(found(Rank{0}, Rank{other}) == doctest::Approx(other == 1 ? 3 : 9));
 }
 
-TEST_CASE("costs at the limits of their range do not split") {
+TEST_CASE("costs at the limits of their range do not cause a split") {
     Rng rng(13);
     const LeveledMachine machine = draw_machine({2}, 4, {32, 30}, rng);
     const CostMatrix costs = measure(machine, 0.5, Noise::even, 0, rng);

@@ -53,7 +53,7 @@ std::uint64_t min_of_all_orders(const Machine& machine, std::vector<Node> nodes,
 
 }  // namespace
 
-TEST_CASE("on ragged sets of nodes the fewest rounds are found and proven") {
+TEST_CASE("the fewest contended rounds are found and proven on uneven sets of nodes") {
     Rng rng(11);
     for (int i = 0; i < 18; ++i) {
         const Machine tree =
@@ -69,7 +69,7 @@ TEST_CASE("on ragged sets of nodes the fewest rounds are found and proven") {
     }
 }
 
-TEST_CASE("on the routes of any machine the fewest rounds are found and proven") {
+TEST_CASE("the fewest contended rounds are found and proven on the routes of any machine") {
     Rng rng(23);
     for (const char* text : {"fattree:2:2:2", "fattree:3:3,routing=s-mod-k", "torus:3x3", "mesh:2x4"}) {
         const Machine machine = make_machine(text);
@@ -96,7 +96,7 @@ TEST_CASE("ring messages in tree order share no link, on any set of nodes") {
     }
 }
 
-TEST_CASE("the order found is never worse than the given one") {
+TEST_CASE("the computed order is never worse than the given one") {
     Rng rng(17);
     const Machine tree = k_ary_machine(4, 3);
     const auto nodes = random_nodes(rng, 64, 40);
@@ -118,7 +118,7 @@ TEST_CASE("with gaps, exchanges with position p xor j share no link") {
     CHECK(with_gaps(k_ary_machine(2, 2), full) == full);
 }
 
-TEST_CASE("nodes that cannot be ordered are named") {
+TEST_CASE("errors name nodes that cannot be ordered") {
     const Machine tree = k_ary_machine(2, 2);
     const auto steps = shifts(2, {1});
     CHECK_THROWS_WITH((void)find_free_order(tree, std::vector{Node{1}, Node{1}}, steps),

@@ -16,7 +16,7 @@ namespace {
 constexpr std::array rooted_operations{Operation::broadcast, Operation::reduce, Operation::scatter,
                                        Operation::gather};
 
-/// The root of a line along an axis is at min(root, its end).
+/// A line along an axis with its root at min(root, end of the line).
 template <class Line>
 GridLines<Line> lines_of(const Extents& extents, Operation operation, std::uint32_t root = 0,
                          std::uint64_t pieces = 1) {
@@ -45,7 +45,7 @@ double counted_time(const GridLines<Line>& grid, const GridLinks& links) {
     return time;
 }
 
-/// Sends to the next line.
+/// An invalid schedule that sends to the next line.
 class Astray : public Binomial {
    public:
     using Binomial::Binomial;
@@ -71,13 +71,13 @@ TEST_CASE("every line of a grid performs its own collective, and no message leav
     CHECK_THROWS_AS(check_lines(GridLines(lines)), Error);
 }
 
-TEST_CASE("lines of an axis start after those of the axis before") {
+TEST_CASE("lines of an axis start after those of the previous axis") {
     const auto grid = lines_of<Binomial>({4, 6}, Operation::broadcast);
     CHECK(grid.rounds() == 2 + 3);
     std::vector<std::uint32_t> to;
     const auto note = [&](Rank rank, Bytes) { to.push_back(rank.value); };
-    grid.sends(Rank{3}, 0, note);   // down its column, two rows on
-    grid.sends(Rank{18}, 2, note);  // along its row, four columns on
+    grid.sends(Rank{3}, 0, note);   // down its column, two rows further
+    grid.sends(Rank{18}, 2, note);  // along its row, four columns further
     grid.sends(Rank{19}, 2, note);  // is not the root of a row
     CHECK(to == std::vector{15U, 22U});
 }

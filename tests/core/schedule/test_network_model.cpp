@@ -34,7 +34,7 @@ std::string refused(Make make) {
 
 }  // namespace
 
-TEST_CASE("a size uses the line of its regime, including the last size of the regime") {
+TEST_CASE("the line of a size's regime applies up to and including the largest size of the regime") {
     CHECK(qsnet().time(Bytes{0}) == doctest::Approx(11e-6));
     CHECK(qsnet().time(Bytes{288}) == doctest::Approx(11e-6 + 288 * 8e-9));
     CHECK(qsnet().time(Bytes{289}) == doctest::Approx(16e-6 + 289 * 5e-9));
@@ -43,7 +43,7 @@ TEST_CASE("a size uses the line of its regime, including the last size of the re
     CHECK(qsnet().time(Bytes{std::numeric_limits<std::int64_t>::max()}) > 1e9);
 }
 
-TEST_CASE("the maximum of several lines bends where they cross") {
+TEST_CASE("the maximum of several lines changes slope where they cross") {
     for (const std::int64_t bytes : {0, 1, 2499, 2500, 2501, 1 << 20}) {
         const auto m = static_cast<double>(bytes);
         CHECK(myrinet().time(Bytes{bytes}) ==
@@ -61,10 +61,10 @@ TEST_CASE("LogGP gives the published times for one message and for many") {
         CHECK(model.cpu(Bytes{bytes}) == doctest::Approx(2 * overhead));
     }
     const NetworkModel busy = NetworkModel::loggp(latency, 4e-6, gap, byte_gap);
-    CHECK(busy.time(Bytes{1}) == doctest::Approx(4e-6));  // the CPU holds it up
+    CHECK(busy.time(Bytes{1}) == doctest::Approx(4e-6));  // the CPU overhead delays the message
 }
 
-TEST_CASE("processes of a node share its injection bandwidth if the model states it") {
+TEST_CASE("processes of a node share its injection bandwidth if the model specifies it") {
     MessageCosts costs;
     costs.node_beta = 1e-9;
     const NetworkModel shared = myrinet(costs);
@@ -77,7 +77,7 @@ TEST_CASE("processes of a node share its injection bandwidth if the model states
         const double second = 5.7e-6 + k * m / std::min(1e9, k / 4e-9);
         CHECK(shared.time(size, processes) == doctest::Approx(std::max(first, second)));
     }
-    costs.node_beta = 1e-6;  // less than a process sends by its lines
+    costs.node_beta = 1e-6;  // below the rate of a process by its line
     CHECK(myrinet(costs).time(size, 1) == myrinet().time(size));
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("a single message uses its own line, and one of many waits its turn") 
     CHECK(model.arrival(Bytes{1025}) == doctest::Approx(40e-6 + 1025 * 8e-9));
     CHECK(model.time(Bytes{1025}) == qsnet().time(Bytes{1025}));
     CHECK(model.with_costs({.send_cpu = 1e-6}).arrival(Bytes{1025}) == model.arrival(Bytes{1025}));
-    CHECK(qsnet().with_alone({{0, 0}}).latency(Bytes{9}) == 0);  // no message comes before its turn
+    CHECK(qsnet().with_alone({{0, 0}}).latency(Bytes{9}) == 0);  // no message arrives before its turn
     const auto alone = [](const NetworkModel& of, std::vector<CostLine> lines) {
         return refused([&] { (void)of.with_alone(std::move(lines)); });
     };
@@ -146,7 +146,7 @@ TEST_CASE("a single message uses its own line, and one of many waits its turn") 
           "a model has a latency, or lines of messages alone, not both");
 }
 
-TEST_CASE("a model has the given times of messages inside a node") {
+TEST_CASE("a model has the given times of intra-node messages") {
     CHECK(qsnet().inside() == nullptr);
     const NetworkModel both = qsnet().with_inside(myrinet()).with_costs({.send_cpu = 1e-6});
     REQUIRE(both.inside() != nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Graphs of collectives equal the sum of rounds simulated with real sets.
+// Graphs of collectives equal the sum of rounds simulated with sets of blocks.
 #include <bit>
 #include <set>
 
@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t block = 8;
 using Blocks = std::set<std::size_t>;
 
-/// An all-gather played through with real sets: messages of a round leave together and carry named blocks.
+/// An all-gather simulated with sets: messages of a round are concurrent and carry named blocks.
 class AllGather {
    public:
     explicit AllGather(std::size_t rank_count) : has_(rank_count), matrix_(no_messages(rank_count)) {
@@ -91,7 +91,7 @@ TEST_CASE("Bruck's all-gather gives every block to every rank, and the graph has
         AllGather all(n);
         for (std::size_t step = 1; step < n; step *= 2) {
             for (std::size_t u = 0; u < n; ++u) {
-                // Rank u has u, u + 1, ...; the receiver lacks those from u on until it has all.
+                // Rank u has u, u + 1, ...; the receiver lacks the blocks from u on until it has all.
                 Blocks blocks;
                 for (std::size_t k = 0; k < std::min(step, n - step); ++k) blocks.insert((u + k) % n);
                 all.send(u, (u + n - step) % n, blocks);
@@ -104,7 +104,7 @@ TEST_CASE("Bruck's all-gather gives every block to every rank, and the graph has
     }
 }
 
-TEST_CASE("an all-gather moves n (n - 1) blocks whatever the algorithm, for powers of two") {
+TEST_CASE("an all-gather moves n (n - 1) blocks with any algorithm, for powers of two") {
     for (const std::int64_t n : {2, 4, 8, 64}) {
         CHECK(recursive_doubling(static_cast<std::size_t>(n), Bytes{block}).total_bytes().value ==
               n * (n - 1) * block);

@@ -56,7 +56,7 @@ TEST_CASE("a sample of messages costs about as much as all messages") {
     }
 }
 
-TEST_CASE("with few messages all are counted") {
+TEST_CASE("all messages are counted if there are few") {
     const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-10}});
     const Machine machine = make_machine("torus:4x4,bandwidth=10GB/s");
     const std::vector<Slot> slots = some_slots(machine, 16, true);

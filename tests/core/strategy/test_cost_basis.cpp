@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Locations of ranks and message costs from files, and errors of files.
+// Slots of ranks and message costs from files, and errors of files.
 #include <doctest.h>
 
 #include <string>
@@ -57,7 +57,7 @@ TEST_CASE("ranks are on the nodes that they name") {
           std::vector{Slot{0}, Slot{1}, Slot{2}});
 }
 
-TEST_CASE("ranks are where the placement of the world puts them") {
+TEST_CASE("ranks are on the slots of the world placement") {
     Setting setting = with_machine("message - 1e-6 1e-9", {5, 0, 4});
     setting.placement = placement("torus:4,bandwidth=10GB/s+node:2", "[7, 6, 5, 4, 3, 1]");
     const CostBasis basis = find_cost_basis(setting);
@@ -65,7 +65,7 @@ TEST_CASE("ranks are where the placement of the world puts them") {
     CHECK(basis.model.lines().front().beta == 1e-9);
 }
 
-TEST_CASE("without a machine, ranks with equal host ids are one node") {
+TEST_CASE("ranks with equal host ids are on one node without a machine") {
     const CostBasis some = find_cost_basis(with_machine("", {77, 5, 77}));
     CHECK(some.nodes == 2);
     CHECK(some.slots == std::vector{Slot{0}, Slot{1}, Slot{0}});
@@ -88,7 +88,7 @@ TEST_CASE("a machine file gives message costs") {
     CHECK(basis.model.link_factors(Bytes{242}).bandwidth == 0.9);
 }
 
-TEST_CASE("a machine file gives costs of single messages and of messages inside a node") {
+TEST_CASE("a machine file gives costs of single messages and of intra-node messages") {
     const NetworkModel model = find_cost_basis(with_machine("message - 2e-6 1e-9\nalone 99 3e-6 1e-9\n"
                                                             "alone - 9e-6 1e-9\ninside message - 1e-7 5e-11\n"
                                                             "inside alone - 4e-7 5e-11\n"
@@ -100,7 +100,7 @@ TEST_CASE("a machine file gives costs of single messages and of messages inside 
     CHECK(model.inside()->send_cpu(Bytes{0}) == 1e-7);
 }
 
-TEST_CASE("a message takes receiver time, so that the root of a gather is not free") {
+TEST_CASE("receiver time of messages makes the root of a gather busy") {
     const CostBasis basis = find_cost_basis(with_machine("message - 2e-6 1e-9"));
     CHECK(basis.model.receive_cpu(Bytes{0}) == 1e-6);
     const CostBasis with_links = find_cost_basis(with_machine("message - 2e-6 1e-9\nlinks - 2 0.5"));
@@ -108,14 +108,14 @@ TEST_CASE("a message takes receiver time, so that the root of a gather is not fr
     CHECK(basis.model.cpu(Bytes{1000}) == doctest::Approx(basis.model.time(Bytes{1000})));
 }
 
-TEST_CASE("the largest of several lines also counts with receiver overhead") {
+TEST_CASE("the maximum of several lines also includes receiver overhead") {
     const CostBasis basis = cost_basis_apart(8, NetworkModel::largest({{1e-6, 0}, {2e-7, 1e-10}}));
     CHECK(basis.model.takes_largest());
     CHECK(basis.model.time(Bytes{1'000'000}) == doctest::Approx(2e-7 + 1e-4));
     CHECK(basis.model.receive_cpu(Bytes{0}) == 5e-7);
 }
 
-TEST_CASE("a machine with a startup cost needs no line about messages") {
+TEST_CASE("a machine with a startup cost needs no message line") {
     const CostBasis basis =
         find_cost_basis(with_machine("machine torus:4,bandwidth=10GB/s+node:1,startup=3us"));
     CHECK(basis.model.time(Bytes{0}) == 3e-6);
@@ -160,7 +160,7 @@ TEST_CASE("errors of a machine file are one line with the line number") {
             "the machine file: no line 'node NUMBER HOST' names the host of rank 1");
 }
 
-TEST_CASE("errors of a placement are one line") {
+TEST_CASE("an error of a placement is one line") {
     Setting setting = with_machine("");
     const auto refuses_placement = [&](const std::string& text, const char* message) {
         setting.placement = text;
@@ -210,7 +210,7 @@ TEST_CASE("errors of a decision table are one line with the line number") {
     refuses_decisions(scan + "\n" + scan, "the decision table: line 4: a second table of scan");
 }
 
-TEST_CASE("an unknown schedule is refused, one for other numbers of ranks is not") {
+TEST_CASE("an unknown schedule is refused, a schedule for other numbers of ranks is not") {
     Setting setting;
     setting.ranks = 12;
     setting.schedule = "chain(segment=0)";

@@ -34,7 +34,7 @@ ScheduleCost cost_of(const Setting& setting, const Call& call, const std::string
 
 }  // namespace
 
-TEST_CASE("on one node no call gains, except with a schedule that the user names") {
+TEST_CASE("no call gains on one node, except with a schedule that the user names") {
     Setting setting = on_torus_nodes(16, 16);
     Strategy strategy(setting);
     CHECK(!strategy.can_save_time());
@@ -51,7 +51,7 @@ TEST_CASE("on one node no call gains, except with a schedule that the user names
     }
 }
 
-TEST_CASE("a decision is applied, and undecided cases are as without a table") {
+TEST_CASE("a decision is applied, and undecided cases are treated as without a table") {
     Setting setting = on_torus_nodes(16, 16);
     setting.decisions =
         R"({"format": "topoloom-decisions", "version": 1, "operation": "all-to-all", "model": "", "machine": "",

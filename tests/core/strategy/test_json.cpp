@@ -18,7 +18,7 @@ void refuses(const std::string& json, const char* message) {
 
 }  // namespace
 
-TEST_CASE("values are read with the lines on which they begin") {
+TEST_CASE("values are parsed with the lines on which they begin") {
     const Json document = read_json("{\"a\": [1, -2.5e1,\n{}, true, false, null],\r\n \"b\" : \"c\"}\n");
     CHECK(document.at("a").list("a").size() == 6);
     CHECK(document.at("a").list("a")[1].whole("it", -100, 100) == -25);
@@ -27,7 +27,7 @@ TEST_CASE("values are read with the lines on which they begin") {
     CHECK(document.find("c") == nullptr);
 }
 
-TEST_CASE("escapes stand for characters") {
+TEST_CASE("escape sequences become characters") {
     CHECK(text_of(R"("\"\\\/\b\f\n\r\t")") == "\"\\/\b\f\n\r\t");
     CHECK(text_of(R"("\u0041\u00e9\u20AC\ud83d\ude00")") == "A\u00e9\u20ac\U0001F600");
     CHECK(text_of("\"\u20ac\"") == "\u20ac");
@@ -65,7 +65,7 @@ TEST_CASE("a truncated text is refused at any position") {
     }
 }
 
-TEST_CASE("values of the wrong type are refused by name") {
+TEST_CASE("errors name values of the wrong type") {
     const Json one = read_json("1.5");
     CHECK_THROWS_WITH((void)one.text("a name"), "line 1: a name must be a text");
     CHECK_THROWS_WITH((void)one.list("names"), "line 1: names must be a list");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a wrong model the best schedule is found in few calls, and ranks agree with any clocks.
+// The best schedule is found in few calls from a wrong model, and ranks agree with any clocks.
 #include <doctest.h>
 
 #include <array>
@@ -37,7 +37,7 @@ struct Ranks {
     Ranks(const PlantedCase& planted, std::size_t count) {
         for (std::size_t rank = 0; rank < count; ++rank) learners.emplace_back(planted.known);
     }
-    /// Empty if they do not agree.
+    /// Empty if the ranks do not agree.
     std::string choose_trial(Operation operation, Bytes bytes) {
         std::string chosen = learners.front().choose_trial(operation, bytes, false);
         for (std::size_t rank = 1; rank < learners.size(); ++rank)
@@ -58,7 +58,7 @@ struct Ranks {
 
 }  // namespace
 
-TEST_CASE("after 20 calls the schedule is within 5 % of the best, though the model was ten times off") {
+TEST_CASE("after 20 calls the schedule is within 5 % of the best from costs that are ten times off") {
     constexpr int cases = 300;
     int close = 0, cheap = 0;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
@@ -70,7 +70,7 @@ TEST_CASE("after 20 calls the schedule is within 5 % of the best, though the mod
     CHECK(cheap >= cases * 97 / 100);
 }
 
-TEST_CASE("with random times it is within 5 % of the best in nearly all cases") {
+TEST_CASE("the schedule is within 5 % of the best in nearly all cases with random times") {
     constexpr int cases = 300;
     int close = 0, cheap = 0;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
@@ -82,7 +82,7 @@ TEST_CASE("with random times it is within 5 % of the best in nearly all cases") 
     CHECK(cheap >= cases * 97 / 100);
 }
 
-TEST_CASE("ranks agree on every call, and one broken clock does not keep the others from the best") {
+TEST_CASE("ranks agree on every call, and one broken clock does not prevent finding the best schedule") {
     constexpr int cases = 40;
     int close = 0;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
@@ -120,7 +120,7 @@ TEST_CASE("ranks agree even if all clocks are broken") {
     }
 }
 
-TEST_CASE("fences become rare when learning has converged") {
+TEST_CASE("fences become rare after learning has converged") {
     const PlantedCase planted = draw_case(1);
     Ranks ranks(planted, 1);
     std::vector<int> fences(4);
@@ -135,7 +135,7 @@ TEST_CASE("fences become rare when learning has converged") {
     CHECK(fences[3] <= 6);
 }
 
-TEST_CASE("when the network changes, the new fastest schedule is found") {
+TEST_CASE("a change of the network leads to the new fastest schedule") {
     Setting setting;
     setting.ranks = 32;
     setting.machine = "message - 1e-6 1e-10\ncost latency 1e-6";
@@ -155,7 +155,7 @@ TEST_CASE("when the network changes, the new fastest schedule is found") {
     CHECK(run("message - 1e-7 1e-8\ncost latency 1e-6", 8000) <= 1.05);
 }
 
-TEST_CASE("a schedule named by the setting is not replaced") {
+TEST_CASE("a schedule named in the settings is not replaced") {
     Setting setting;
     setting.ranks = 16;
     setting.schedule = "ring";

@@ -12,8 +12,8 @@ struct DecisionCosts {
     double byte_s = 1e-10;         // per byte of a long message
     double rank_s = 1.2e-8;        // seconds per rank to compute a plan
     double further_message = 0.3;  // cost of each further concurrent message, in messages
-    double node_exchange =
-        0.5;  // cost of writing loads to shared memory and of two node barriers, in messages
+    // Cost of writing loads to shared memory and of two node barriers, in messages.
+    double node_exchange = 0.5;
 };
 
 /// The number of ranks and their distribution over nodes.

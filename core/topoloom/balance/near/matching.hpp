@@ -12,8 +12,8 @@ namespace topoloom {
 struct NearExcess {
     std::vector<std::uint32_t> ranks;
     std::vector<std::int64_t> excess;  // in tasks; never 0; the sum is 0
-    std::vector<std::uint64_t>
-        met_after;  // by rank except the last: when its part merges with the next rank's part; see meeting_times()
+    /// By rank except the last: when its part merges with the next rank's part; see meeting_times().
+    std::vector<std::uint64_t> met_after;
 };
 
 /// Selects the ranks with an excess; `excess` is indexed by rank.

@@ -22,8 +22,8 @@ struct TaskLevel {
     partition::WeightedGraph graph;  // edge weights are the bytes of both directions
     std::vector<double> load;
     std::vector<std::int64_t> bytes;
-    std::vector<std::uint32_t>
-        first_anchor;  // index of its first anchor, by vertex; one more entry at the end
+    /// Index of its first anchor, by vertex; one more entry at the end.
+    std::vector<std::uint32_t> first_anchor;
     std::vector<TaskAnchor> anchors;
     std::vector<Vertex> coarse_of;  // vertex of the next level; empty in the coarsest
 

@@ -37,8 +37,8 @@ Share share_of(const AnySchedule& schedule, const NetworkModel& model, Rank rank
     schedule.sends(rank, round, [&](Rank, Bytes bytes) {
         latency = std::max(latency, model.latency(bytes));
         const double arrived = sent.add(model.send_cpu(bytes), turn(bytes));
-        share.time =
-            std::max(share.time, arrived + work(bytes));  // work of the receiver, which may not be visited
+        // Work of the receiver, which may not be visited.
+        share.time = std::max(share.time, arrived + work(bytes));
         share.cpu += model.send_cpu(bytes);
         share.bytes += bytes;
         ++share.messages;

@@ -44,8 +44,8 @@ struct MessageCosts {
     double node_alpha = 0,
            node_beta = 0;  // shared by all processes of a node; 0: they do not slow each other
     double packet = 0;     // bytes after which a sender waits for an acknowledgment; 0: it never waits
-    double barrier_round =
-        0;  // per each of log2 P rounds of a barrier; 0: the cost of a message sent and received
+    // Per each of log2 P rounds of a barrier; 0: the cost of a message sent and received.
+    double barrier_round = 0;
 };
 
 /// A point-to-point model: the line of the size's regime, or the largest of all lines. A message never takes

@@ -23,8 +23,8 @@ struct CostGroup {
 
 /// Groups of all processes, with nested groups.
 struct CostGroups {
-    std::vector<std::uint32_t>
-        of;  // the outermost group of every process, numbered in order of their lowest process
+    /// The outermost group of every process, numbered in order of their lowest process.
+    std::vector<std::uint32_t> of;
     std::uint32_t count = 1;
     double chance = 1;  // p-value of the split if all processes were homogeneous; 1 if they are not split
     std::vector<CostGroup> groups;  // outermost; none if they are not split

@@ -157,8 +157,8 @@ class GridTrees {
     std::array<Divisor, max_axes> by_extent_{};
     std::array<std::size_t, max_axes> stride_{};
     std::uint64_t height_ = 0;  // to the farthest corner
-    std::uint64_t detour_ =
-        0;  // maximum extra length of a path to a cell with the root's coordinate on an axis
+    // Maximum extra length of a path to a cell with the root's coordinate on an axis.
+    std::uint64_t detour_ = 0;
 };
 
 }  // namespace topoloom
