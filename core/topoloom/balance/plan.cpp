@@ -102,7 +102,7 @@ std::uint32_t rounds_of(std::span<const std::int64_t> loads, const Plan& plan) {
     std::uint32_t rounds = 0;
     while (!left.empty()) {
         ++rounds;
-        std::vector<std::int64_t> before = held;  // tasks received in this round can be sent in the next
+        std::vector<std::int64_t> before = held;  // tasks received in this round can be sent only in the next
         std::erase_if(left, [&](TaskMove& move) {
             const std::int64_t sent = std::min(move.tasks, before[move.from.value]);
             before[move.from.value] -= sent;

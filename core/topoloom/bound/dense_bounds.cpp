@@ -16,7 +16,7 @@ namespace topoloom::bound {
 
 namespace {
 
-constexpr double max_entries = 0x1p28;  // memory of dual ascent: costs of pairs, 4 bytes each
+constexpr double max_entries = 0x1p28;  // maximum number of pair costs in dual ascent, 4 bytes each
 
 }  // namespace
 

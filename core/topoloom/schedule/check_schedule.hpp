@@ -41,8 +41,8 @@ class ScheduleVerifier {
     [[nodiscard]] std::span<const std::uint64_t> shares(Rank rank, std::uint64_t block) const {
         return {shares_.data() + at(rank, block), whole_.size()};
     }
-    [[nodiscard]] bool has_any(Rank rank, std::uint64_t block) const;
-    [[nodiscard]] bool has_all(Rank rank, std::uint64_t block) const;
+    [[nodiscard]] bool has_any_share(Rank rank, std::uint64_t block) const;
+    [[nodiscard]] bool has_all_shares(Rank rank, std::uint64_t block) const;
     void apply_block(std::uint64_t round, Transfer transfer, const TracedMessage& message,
                      std::uint64_t block, std::span<const std::uint64_t> with);
     [[noreturn]] void fail_message(std::uint64_t round, const TracedMessage& message, std::uint64_t block,

@@ -45,7 +45,7 @@ Bytes Demand::bytes(Rank origin, Rank target) const {
     return found == nullptr ? Bytes{0} : *found;
 }
 
-Demand::Wanted Demand::wanted(Rank origin, const EveryNth& targets) const {
+Demand::Wanted Demand::count_wanted(Rank origin, const EveryNth& targets) const {
     Wanted found;
     if (is_regular()) {
         const std::size_t end = origin.value + degree_ + 1;  // may wrap at the end

@@ -46,7 +46,7 @@ class Demand {
         Bytes bytes;
         std::size_t by = 0;
     };
-    [[nodiscard]] Wanted wanted(Rank origin, const EveryNth& targets) const;
+    [[nodiscard]] Wanted count_wanted(Rank origin, const EveryNth& targets) const;
     /// Bytes of an origin's longest message; in a multicast all its targets receive this many.
     [[nodiscard]] Bytes max_bytes(Rank origin) const {
         return is_regular() ? bytes_ : max_bytes_[origin.value];

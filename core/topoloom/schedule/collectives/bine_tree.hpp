@@ -30,16 +30,16 @@ class BineTree {
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        downward() ? to_child(rank, step(round), visit) : to_parent(rank, step(round), visit);
+        is_downward() ? visit_child(rank, step(round), visit) : visit_parent(rank, step(round), visit);
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        downward() ? to_parent(rank, step(round), visit) : to_child(rank, step(round), visit);
+        is_downward() ? visit_parent(rank, step(round), visit) : visit_child(rank, step(round), visit);
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
-        if (whole()) return visit(std::uint64_t{0});
-        const Rank child{collective_.position(downward() ? to : from)};
+        if (sends_whole_vector()) return visit(std::uint64_t{0});
+        const Rank child{collective_.position(is_downward() ? to : from)};
         each_range_below(child, step(round), [&](std::size_t first, std::size_t count) {
             for (std::size_t i = first; i < first + count; ++i) visit(std::uint64_t{collective_.at(i).value});
         });
@@ -51,7 +51,7 @@ class BineTree {
         const std::uint64_t n = step(round);
         const auto one = [&](std::size_t parent) {
             const Rank child = n == 0 ? cube_.extra_rank(parent) : cube_.rank(ring_.partner(parent, n));
-            visit(collective_.at(downward() ? cube_.rank(parent).value : child.value));
+            visit(collective_.at(is_downward() ? cube_.rank(parent).value : child.value));
         };
         one(0);
         if (n > 0 && n < ring_.steps())
@@ -59,17 +59,17 @@ class BineTree {
     }
 
    private:
-    [[nodiscard]] bool downward() const {
+    [[nodiscard]] bool is_downward() const {
         return collective_.operation() == Operation::broadcast ||
                collective_.operation() == Operation::scatter;
     }
-    [[nodiscard]] bool whole() const {
+    [[nodiscard]] bool sends_whole_vector() const {
         return collective_.operation() == Operation::broadcast ||
                collective_.operation() == Operation::reduce;
     }
     /// The step of the ring; 0 is the exchange with the extra ranks.
     [[nodiscard]] std::uint64_t step(std::uint64_t round) const {
-        const std::uint64_t up = downward() ? rounds() - 1 - round : round;
+        const std::uint64_t up = is_downward() ? rounds() - 1 - round : round;
         return up + (cube_.extra() > 0 ? 0 : 1);
     }
     /// Calls visit(first, count) for the positions in the subtree of a child that is reached in a step.
@@ -82,13 +82,13 @@ class BineTree {
         });
     }
     [[nodiscard]] Bytes bytes(Rank child, std::uint64_t step) const {
-        if (whole()) return collective_.bytes();
+        if (sends_whole_vector()) return collective_.bytes();
         std::size_t positions = 0;
         each_range_below(child, step, [&](std::size_t, std::size_t count) { positions += count; });
         return collective_.bytes() * static_cast<std::int64_t>(positions);
     }
     template <class Visit>
-    void to_child(Rank rank, std::uint64_t step, const Visit& visit) const {
+    void visit_child(Rank rank, std::uint64_t step, const Visit& visit) const {
         const Rank position{collective_.position(rank)};
         const std::size_t corner = cube_.corner(position);
         if (cube_.is_extra(position) || (step == 0 ? corner >= cube_.extra() : ring_.in_tree(corner) <= step))
@@ -97,7 +97,7 @@ class BineTree {
         visit(collective_.at(child.value), bytes(child, step));
     }
     template <class Visit>
-    void to_parent(Rank rank, std::uint64_t step, const Visit& visit) const {
+    void visit_parent(Rank rank, std::uint64_t step, const Visit& visit) const {
         const Rank child{collective_.position(rank)};
         const std::size_t corner = cube_.corner(child);
         if (cube_.is_extra(child) != (step == 0) || (step > 0 && ring_.in_tree(corner) != step)) return;

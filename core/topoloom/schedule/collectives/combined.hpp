@@ -9,25 +9,25 @@ namespace topoloom {
 /// Calls visit(block) for each block that one of the targets requires from another rank among the origins.
 /// each_origin(visit) lists the origins. O(origins * targets).
 template <class Origins, class Visit>
-void combined_blocks(const Collective& collective, const Origins& each_origin, const EveryNth& targets,
-                     const Visit& visit) {
+void each_combined_block(const Collective& collective, const Origins& each_origin, const EveryNth& targets,
+                         const Visit& visit) {
     const std::size_t ranks = collective.ranks();
     each_origin([&](Rank origin) {
-        bool wanted = false;
+        bool is_wanted = false;
         for (std::size_t target = targets.first; target < ranks; target += targets.step) {
             if (target == origin.value || !collective.wants(origin, Rank{target})) continue;
-            wanted = true;
+            is_wanted = true;
             if (collective.is_personalized()) visit(std::uint64_t{origin.value} * ranks + target);
         }
-        if (wanted && !collective.is_personalized()) visit(std::uint64_t{origin.value});
+        if (is_wanted && !collective.is_personalized()) visit(std::uint64_t{origin.value});
     });
 }
 
 /// The number of these blocks and their bytes. O(1) without a demand, from the numbers of origins and
 /// targets.
 template <class Origins>
-Copies combined_data(const Collective& collective, std::uint64_t origin_count, std::uint64_t target_count,
-                     const Origins& each_origin, const EveryNth& targets) {
+Copies count_combined_data(const Collective& collective, std::uint64_t origin_count,
+                           std::uint64_t target_count, const Origins& each_origin, const EveryNth& targets) {
     const Demand* demand = collective.demand();
     if (demand == nullptr) {
         const std::uint64_t blocks =
@@ -36,7 +36,7 @@ Copies combined_data(const Collective& collective, std::uint64_t origin_count, s
     }
     Copies sum;
     each_origin([&](Rank origin) {
-        const Demand::Wanted wanted = demand->wanted(origin, targets);
+        const Demand::Wanted wanted = demand->count_wanted(origin, targets);
         if (wanted.by == 0) return;
         sum.bytes += collective.is_personalized() ? wanted.bytes : demand->max_bytes(origin);
         sum.blocks += collective.is_personalized() ? wanted.by : 1;

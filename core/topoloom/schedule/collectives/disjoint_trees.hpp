@@ -26,19 +26,19 @@ class DisjointTrees {
         return collective_.ranks() == 1 ? 0 : trees_.height() - 1 + pieces_of_tree();
     }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
-        return downward() ? Transfer::copy : Transfer::combine;
+        return is_downward() ? Transfer::copy : Transfer::combine;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        downward() ? to_children(rank, round, visit) : to_parents(rank, round, visit);
+        is_downward() ? visit_children(rank, round, visit) : visit_parents(rank, round, visit);
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        downward() ? to_parents(rank, round, visit) : to_children(rank, round, visit);
+        is_downward() ? visit_parents(rank, round, visit) : visit_children(rank, round, visit);
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
-        const Rank parent = downward() ? from : to, child = downward() ? to : from;
+        const Rank parent = is_downward() ? from : to, child = is_downward() ? to : from;
         trees_.each_parent(child.value, [&](const TreeStep& step) {
             if (step.parent == parent.value) visit(piece(step, round));
         });
@@ -47,45 +47,47 @@ class DisjointTrees {
     /// Otherwise any rank may send the most; more than 1,024 ranks are sampled.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
-        if (round + 1 < trees_.height() || round >= whole_pieces_of_tree() || has_unequal(round)) {
+        if (round + 1 < trees_.height() || round >= whole_pieces_of_tree() || has_unequal_pieces(round)) {
             each_candidate(collective_.ranks(), visit);
-        } else if (!downward()) {
+        } else if (!is_downward()) {
             visit(collective_.at(1));
         } else {
-            trees_.each_around_root([&](std::size_t cell) { visit(Rank{cell}); });
+            trees_.each_cell_around_root([&](std::size_t cell) { visit(Rank{cell}); });
         }
     }
 
    private:
-    [[nodiscard]] bool downward() const { return collective_.operation() == Operation::broadcast; }
+    [[nodiscard]] bool is_downward() const { return collective_.operation() == Operation::broadcast; }
     [[nodiscard]] std::uint64_t pieces_of_tree() const {
         return (collective_.pieces() + trees_.count() - 1) / trees_.count();
     }
     /// Number of pieces of the tree with the fewest pieces.
     [[nodiscard]] std::uint64_t whole_pieces_of_tree() const { return collective_.pieces() / trees_.count(); }
     /// Whether the pieces transferred in a round differ in size.
-    [[nodiscard]] bool has_unequal(std::uint64_t round) const {
+    [[nodiscard]] bool has_unequal_pieces(std::uint64_t round) const {
         const std::uint64_t first = (round + 1 - trees_.height()) * trees_.count();
         const std::uint64_t last = (round + 1) * trees_.count() - 1;
         return collective_.bytes_of(first) != collective_.bytes_of(last);
     }
     /// The piece that crosses a tree edge in a round, if any.
     [[nodiscard]] std::uint64_t piece(const TreeStep& step, std::uint64_t round) const {
-        const std::uint64_t start = downward() ? step.depth - 1 : trees_.height() - step.depth;
+        const std::uint64_t start = is_downward() ? step.depth - 1 : trees_.height() - step.depth;
         return round < start ? collective_.pieces() : (round - start) * trees_.count() + step.tree;
     }
     template <class Visit>
-    void pass(std::size_t peer, const TreeStep& step, std::uint64_t round, const Visit& visit) const {
+    void visit_piece(std::size_t peer, const TreeStep& step, std::uint64_t round, const Visit& visit) const {
         const std::uint64_t block = piece(step, round);
         if (block < collective_.pieces()) visit(Rank{peer}, collective_.bytes_of(block));
     }
     template <class Visit>
-    void to_children(Rank rank, std::uint64_t round, const Visit& visit) const {
-        trees_.each_child(rank.value, [&](const TreeStep& step) { pass(step.child, step, round, visit); });
+    void visit_children(Rank rank, std::uint64_t round, const Visit& visit) const {
+        trees_.each_child(rank.value,
+                          [&](const TreeStep& step) { visit_piece(step.child, step, round, visit); });
     }
     template <class Visit>
-    void to_parents(Rank rank, std::uint64_t round, const Visit& visit) const {
-        trees_.each_parent(rank.value, [&](const TreeStep& step) { pass(step.parent, step, round, visit); });
+    void visit_parents(Rank rank, std::uint64_t round, const Visit& visit) const {
+        trees_.each_parent(rank.value,
+                           [&](const TreeStep& step) { visit_piece(step.parent, step, round, visit); });
     }
 
     Collective collective_;

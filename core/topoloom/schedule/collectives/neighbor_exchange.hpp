@@ -15,7 +15,7 @@ namespace topoloom {
 class NeighborExchange {
    public:
     explicit NeighborExchange(Collective collective) : collective_(std::move(collective)) {}
-    [[nodiscard]] static bool applies(std::size_t ranks) { return ranks == 1 || ranks % 2 == 0; }
+    [[nodiscard]] static bool supports_rank_count(std::size_t ranks) { return ranks == 1 || ranks % 2 == 0; }
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return collective_.ranks() / 2; }

@@ -38,16 +38,18 @@ namespace {
 
 using enum Operation;
 
-Collective promise(const Call& call, std::uint64_t pieces = 1, Cut cut = Cut::even) {
+Collective make_collective(const Call& call, std::uint64_t pieces = 1, Cut cut = Cut::even) {
     return call.demand ? Collective(call.operation, call.demand)
                        : Collective(call.operation, call.ranks, call.bytes, call.root, pieces, cut);
 }
 
 /// For schedules that support blocks of different sizes.
-Collective promise_blocks(const Call& call) { return promise(call, call.in_all ? call.ranks : 1); }
+Collective make_block_collective(const Call& call) {
+    return make_collective(call, call.in_all ? call.ranks : 1);
+}
 
 /// For schedules that require blocks of equal size.
-Call with_equal_blocks(Call call, std::string_view name) {
+Call require_equal_blocks(Call call, std::string_view name) {
     if (!call.in_all) return call;
     const auto ranks = static_cast<std::int64_t>(std::max<std::size_t>(call.ranks, 1));
     if (call.bytes.value % ranks != 0)
@@ -60,16 +62,16 @@ Call with_equal_blocks(Call call, std::string_view name) {
 
 /// A schedule without options.
 template <class S, auto... arguments>
-AnySchedule plain(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_without_options(const Call& call, std::string_view name, const OptionValues& values) {
     (void)read_options<NoOptions>(name, values);
-    return S(promise(with_equal_blocks(call, name)), arguments...);
+    return S(make_collective(require_equal_blocks(call, name)), arguments...);
 }
 
 /// A schedule without options that supports blocks of different sizes.
 template <class S>
-AnySchedule uneven(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_uneven(const Call& call, std::string_view name, const OptionValues& values) {
     (void)read_options<NoOptions>(name, values);
-    return S(promise_blocks(call));
+    return S(make_block_collective(call));
 }
 
 struct SeatOptions {
@@ -82,14 +84,14 @@ struct SeatOptions {
 
 /// Direct messages between seats.
 template <DirectOrder order>
-AnySchedule seated(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_direct(const Call& call, std::string_view name, const OptionValues& values) {
     const std::string text = read_options<SeatOptions>(name, values).seats;
-    if (text.empty()) return Direct<order>(promise_blocks(call));
+    if (text.empty()) return Direct<order>(make_block_collective(call));
     auto seats = std::make_shared<const Seats>(text);
     if (seats->ranks() != call.ranks)
         fail("schedule '", name, "(seats=", text, ")' is for ", seats->ranks(), " ranks, not for ",
              call.ranks);
-    return Direct<order>(promise_blocks(call), std::move(seats));
+    return Direct<order>(make_block_collective(call), std::move(seats));
 }
 
 constexpr std::string_view radix_help =
@@ -102,16 +104,16 @@ struct RadixOptions {
 
 /// A schedule with a radix option.
 template <class S>
-AnySchedule of_radix(const Call& call, std::string_view name, const OptionValues& values) {
-    return S(promise_blocks(call), read_options<RadixOptions>(name, values).radix);
+AnySchedule make_with_radix(const Call& call, std::string_view name, const OptionValues& values) {
+    return S(make_block_collective(call), read_options<RadixOptions>(name, values).radix);
 }
 
 AnySchedule bine(const Call& call, std::string_view name, const OptionValues& values) {
     if (call.operation == all_gather || call.operation == reduce_scatter)
-        return uneven<BineButterfly>(call, name, values);
-    if (call.operation != all_reduce) return plain<BineTree>(call, name, values);
+        return make_uneven<BineButterfly>(call, name, values);
+    if (call.operation != all_reduce) return make_without_options<BineTree>(call, name, values);
     (void)read_options<NoOptions>(name, values);
-    return BineButterfly(promise(call, BineButterfly::pieces(call.ranks)));
+    return BineButterfly(make_collective(call, BineButterfly::pieces(call.ranks)));
 }
 
 struct SegmentOptions {
@@ -122,20 +124,20 @@ struct SegmentOptions {
 };
 
 /// Cuts the data into segments of this number of bytes.
-Collective promise_segments(const Call& call, std::uint32_t segment) {
+Collective make_segmented_collective(const Call& call, std::uint32_t segment) {
     const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(call.bytes.value, 1));
     const std::uint64_t per_segment = std::max<std::uint64_t>(segment / call.unit_bytes, 1);
-    return promise(call, (units + per_segment - 1) / per_segment);
+    return make_collective(call, (units + per_segment - 1) / per_segment);
 }
 
 AnySchedule chain(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<SegmentOptions>(name, values);
-    if (call.operation != broadcast && call.operation != reduce) return Chain(promise(call));
-    return Chain(promise_segments(call, options.segment));
+    if (call.operation != broadcast && call.operation != reduce) return Chain(make_collective(call));
+    return Chain(make_segmented_collective(call, options.segment));
 }
 
 AnySchedule two_trees(const Call& call, std::string_view name, const OptionValues& values) {
-    return TwoTrees(promise_segments(call, read_options<SegmentOptions>(name, values).segment));
+    return TwoTrees(make_segmented_collective(call, read_options<SegmentOptions>(name, values).segment));
 }
 
 struct TreesOptions {
@@ -161,11 +163,11 @@ AnySchedule disjoint_trees(const Call& call, std::string_view name, const Option
         fail("schedule '", name, "(grid=", format_extents(grid), ")' is for ", cell_count(grid),
              " ranks, not for ", call.ranks);
     const GridTrees trees(grid, options.lines == 0, call.root.value);
-    const Collective in_segments = promise_segments(call, options.segment);
+    const Collective in_segments = make_segmented_collective(call, options.segment);
     const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(call.bytes.value, 1));
     const std::uint64_t trees_count = std::max<std::size_t>(trees.count(), 1);
     const std::uint64_t of_tree = (in_segments.pieces() + trees_count - 1) / trees_count;
-    return DisjointTrees(promise(call, std::min(units, of_tree * trees_count)), trees);
+    return DisjointTrees(make_collective(call, std::min(units, of_tree * trees_count)), trees);
 }
 
 struct ScatterOptions {
@@ -182,15 +184,16 @@ struct ScatterOptions {
 AnySchedule scatter_all_gather(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<ScatterOptions>(name, values);
     const auto spread = static_cast<Spread>(options.gather);
-    if (!ScatterAllGather::applies(call.ranks, spread))
+    if (!ScatterAllGather::supports_rank_count(call.ranks, spread))
         fail("schedule '", name, "(gather=doubling)' is for powers of two of ranks, not for ", call.ranks);
-    return ScatterAllGather(promise(call, call.ranks, options.cut == 0 ? Cut::even : Cut::rounded_up),
+    return ScatterAllGather(make_collective(call, call.ranks, options.cut == 0 ? Cut::even : Cut::rounded_up),
                             spread);
 }
 
 AnySchedule ring(const Call& call, std::string_view name, const OptionValues& values) {
     (void)read_options<NoOptions>(name, values);
-    return Ring(call.operation == all_reduce ? promise(call, call.ranks) : promise_blocks(call));
+    return Ring(call.operation == all_reduce ? make_collective(call, call.ranks)
+                                             : make_block_collective(call));
 }
 
 constexpr std::string_view fold_help =
@@ -206,9 +209,10 @@ struct DoublingOptions {
 };
 
 AnySchedule recursive_doubling(const Call& call, std::string_view name, const OptionValues& values) {
-    if (call.operation == scan || call.operation == exscan) return plain<ScanDoubling>(call, name, values);
+    if (call.operation == scan || call.operation == exscan)
+        return make_without_options<ScanDoubling>(call, name, values);
     const auto options = read_options<DoublingOptions>(name, values);
-    return RecursiveDoubling(promise_blocks(call), static_cast<Fold>(options.fold), options.radix);
+    return RecursiveDoubling(make_block_collective(call), static_cast<Fold>(options.fold), options.radix);
 }
 
 struct HalvingOptions {
@@ -231,9 +235,10 @@ AnySchedule halving(const Call& call, std::string_view name, const OptionValues&
     if (call.operation == reduce_scatter) {
         if (options.order != 0 || options.cut != 0)
             fail("schedule '", name, "': a reduce-scatter has no choice of order and cut; leave them out");
-        return Halving(promise_blocks(call), fold);
+        return Halving(make_block_collective(call), fold);
     }
-    const auto whole = promise(call, Halving::pieces(call.ranks), options.cut == 0 ? Cut::even : Cut::last);
+    const auto whole =
+        make_collective(call, Halving::pieces(call.ranks), options.cut == 0 ? Cut::even : Cut::last);
     if (call.operation == reduce) return HalvingReduce(whole, fold, order);
     return Halving(whole, fold, order);
 }
@@ -250,7 +255,7 @@ struct RelayOptions {
 template <RelayOrder order>
 AnySchedule relay(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<RelayOptions>(name, values);
-    return Relay<order>(promise(with_equal_blocks(call, name)), options.k, options.barrier == 1);
+    return Relay<order>(make_collective(require_equal_blocks(call, name)), options.k, options.barrier == 1);
 }
 
 struct DirectDimensions {
@@ -261,7 +266,7 @@ struct DirectDimensions {
 };
 
 AnySchedule hypercube_direct(const Call& call, std::string_view name, const OptionValues& values) {
-    return CombiningHypercube(promise(with_equal_blocks(call, name)),
+    return CombiningHypercube(make_collective(require_equal_blocks(call, name)),
                               read_options<DirectDimensions>(name, values).direct);
 }
 
@@ -274,7 +279,7 @@ const std::vector<ScheduleEntry>& schedules() {
          .summary = "along a binomial tree",
          .source = "Thakur et al. 2005",
          .cost = "ceil(log2 P) (alpha + m beta); scatter, gather: ceil(log2 P) alpha + (P - 1) m beta",
-         .make = of_radix<Binomial>,
+         .make = make_with_radix<Binomial>,
          .options = list_options<RadixOptions>},
         {.name = "chain",
          .operations = {broadcast, reduce, scatter, gather},
@@ -303,7 +308,7 @@ const std::vector<ScheduleEntry>& schedules() {
          .operations = {broadcast, reduce, scatter, gather},
          .summary = "between the root and every other rank straight, without waiting between",
          .cost = "(P - 1) (alpha + m beta)",
-         .make = plain<Linear>},
+         .make = make_without_options<Linear>},
         {.name = "scatter-all-gather",
          .operations = {broadcast, reduce},
          .summary = "in pieces: scattered along a tree, then around a ring; a reduction backwards",
@@ -338,7 +343,7 @@ const std::vector<ScheduleEntry>& schedules() {
          .source = "Bruck et al. 1997",
          .cost =
              "ceil(log2 P) alpha + (P - 1) m beta; all-to-all: ceil(log2 P) (alpha + P / 2 m (beta + gamma))",
-         .make = of_radix<Bruck>,
+         .make = make_with_radix<Bruck>,
          .options = list_options<RadixOptions>},
         {.name = "bine",
          .operations = {broadcast, reduce, scatter, gather, all_gather, reduce_scatter, all_reduce},
@@ -354,21 +359,21 @@ const std::vector<ScheduleEntry>& schedules() {
          .summary = "the same exchanges, of the whole vector",
          .source = "De Sensi et al. 2025",
          .cost = "log2 P (alpha + m beta)",
-         .make = plain<BineButterfly>},
+         .make = make_without_options<BineButterfly>},
         {.name = "neighbor-exchange",
          .operations = {all_gather},
          .summary = "two blocks per round between neighbors of a ring",
          .source = "Chen et al. 2005",
          .cost = "P / 2 alpha + (P - 1) m beta",
-         .make = plain<NeighborExchange>,
+         .make = make_without_options<NeighborExchange>,
          .ranks = "even numbers of ranks",
-         .applies = NeighborExchange::applies},
+         .supports_rank_count = NeighborExchange::supports_rank_count},
         {.name = "dissemination",
          .operations = {barrier},
          .summary = "in round j a signal to the rank 2^j further",
          .source = "Hensgen et al. 1988",
          .cost = "ceil(log2 P) alpha",
-         .make = of_radix<Dissemination>,
+         .make = make_with_radix<Dissemination>,
          .options = list_options<RadixOptions>},
         {.name = "cyclic",
          .operations = {all_to_all, all_gather, reduce_scatter},
@@ -376,7 +381,7 @@ const std::vector<ScheduleEntry>& schedules() {
          .source = "Kumar 2005, eq. 4.2",
          .cost = "(P - 1) (alpha + m beta); out of the card's memory, all-gather: (P - 1) (alpha + m "
                  "beta_em) + m delta",
-         .make = seated<DirectOrder::cyclic>,
+         .make = make_direct<DirectOrder::cyclic>,
          .options = list_options<SeatOptions>},
         {.name = "pairwise",
          .operations = {all_to_all, all_gather, reduce_scatter},
@@ -384,7 +389,7 @@ const std::vector<ScheduleEntry>& schedules() {
          .source = "Kumar 2005, eq. 4.1",
          .cost = "(2^ceil(log2 P) - 1) (alpha + m beta); out of the card's memory, all-gather: (2^ceil(log2 "
                  "P) - 1) (alpha + m beta_em) + m delta",
-         .make = seated<DirectOrder::pairwise>,
+         .make = make_direct<DirectOrder::pairwise>,
          .options = list_options<SeatOptions>},
         {.name = "at-once",
          .operations = {all_to_all, all_gather, reduce_scatter},
@@ -392,7 +397,7 @@ const std::vector<ScheduleEntry>& schedules() {
          .source = "Kumar 2005, eq. 3.1",
          .cost = "(P - 1) (alpha + m beta); out of the card's memory, all-gather: (P - 1) (alpha + m "
                  "beta_em) + m delta",
-         .make = uneven<Direct<DirectOrder::at_once>>},
+         .make = make_uneven<Direct<DirectOrder::at_once>>},
         {.name = "k-prefix",
          .operations = {all_gather},
          .summary = "blocks travel in hops of k ranks, around every stop to the ranks r xor 1, ..., k - 1",
@@ -415,20 +420,20 @@ const std::vector<ScheduleEntry>& schedules() {
          .source = "Kumar 2005, sec. 3.1",
          .cost = "all-to-all 2 (sqrt(P) - 1) (alpha + sqrt(P) m beta); all-gather 2 (sqrt(P) - 1) alpha + (P "
                  "- 1) m beta",
-         .make = plain<CombiningMesh, 2>},
+         .make = make_without_options<CombiningMesh, 2>},
         {.name = "grid",
          .operations = {all_to_all, all_gather, many_to_many, many_to_many_multicast},
          .summary = "messages combined along the three axes of a virtual cube",
          .source = "Kumar 2005, sec. 3.1",
          .cost = "all-to-all 3 (cbrt(P) - 1) (alpha + P^(2/3) m beta); all-gather 3 (cbrt(P) - 1) alpha + (P "
                  "- 1) m beta",
-         .make = plain<CombiningMesh, 3>},
+         .make = make_without_options<CombiningMesh, 3>},
         {.name = "hypercube",
          .operations = {all_to_all, many_to_many, many_to_many_multicast},
          .summary = "messages combined in an exchange along every dimension of a virtual hypercube",
          .source = "Kumar 2005, sec. 3.1",
          .cost = "all-to-all log2 P (alpha + P/2 m (beta + gamma))",
-         .make = plain<CombiningHypercube>},
+         .make = make_without_options<CombiningHypercube>},
         {.name = "hypercube-direct",
          .operations = {all_gather, many_to_many_multicast},
          .summary = "the same, but with messages to all others in the last dimensions",
@@ -442,7 +447,7 @@ const std::vector<ScheduleEntry>& schedules() {
          .operations = {many_to_many, many_to_many_multicast},
          .summary = "a message for every rank that wants one",
          .cost = "degree (alpha + m beta)",
-         .make = plain<ManyToManyDirect>},
+         .make = make_without_options<ManyToManyDirect>},
     };
     return table;
 }

@@ -35,13 +35,13 @@ struct ScheduleEntry {
     std::string_view source = "";  // paper and section; empty if none is known
     std::string_view cost;         // cost for P ranks and m bytes in alpha, beta and gamma, as in the docs
     AnySchedule (*make)(const Call& call, std::string_view name, const OptionValues&);
-    std::string_view ranks = "";                   // supported numbers of ranks in words; empty: any
-    bool (*applies)(std::size_t ranks) = nullptr;  // whether a number of ranks is supported; null: any
+    std::string_view ranks = "";  // supported numbers of ranks in words; empty: any
+    bool (*supports_rank_count)(std::size_t ranks) = nullptr;  // null: supports any number of ranks
     std::vector<OptionInfo> (*options)() = list_options<NoOptions>;
 
     [[nodiscard]] bool supports(Operation operation) const;
     [[nodiscard]] bool supports_ranks(std::size_t count) const {
-        return applies == nullptr || applies(count);
+        return supports_rank_count == nullptr || supports_rank_count(count);
     }
 };
 

@@ -48,7 +48,7 @@ class Relay {
     }
     template <class Visit>
     void blocks(Rank from, Rank, std::uint64_t round, const Visit& visit) const {
-        const std::uint64_t stop = rounds_are_stops_ ? round : stop_of(round);
+        const std::uint64_t stop = rounds_are_stops_ ? round : stop_of_message(round);
         visit(std::uint64_t{collective_.shifted(from, collective_.ranks() - stop * k_).value});
     }
     template <class Visit>
@@ -61,7 +61,7 @@ class Relay {
     }
     [[nodiscard]] std::optional<Bytes> staged_bytes(Rank, std::uint64_t round) const {
         if (k_ == 1) return std::nullopt;
-        const bool is_first = rounds_are_stops_ || round == begin(stop_of(round));
+        const bool is_first = rounds_are_stops_ || round == begin(stop_of_message(round));
         return is_first ? collective_.bytes() : Bytes{0};
     }
 
@@ -72,12 +72,12 @@ class Relay {
         const bool had_it = stop + 1 == stops_ && collective_.ranks() - stop * k_ <= before_;
         return stop * k_ - (had_it ? 1 : 0);
     }
-    [[nodiscard]] std::uint64_t stop_of(std::uint64_t message) const {
+    [[nodiscard]] std::uint64_t stop_of_message(std::uint64_t message) const {
         return message >= begin(stops_ - 1) ? stops_ - 1 : message / k_;
     }
     template <class Visit>
     void each_peer(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
-        const std::uint64_t stop = rounds_are_stops_ ? round : stop_of(round);
+        const std::uint64_t stop = rounds_are_stops_ ? round : stop_of_message(round);
         const std::uint64_t first = rounds_are_stops_ ? begin(stop) : round;
         const std::uint64_t end = rounds_are_stops_ ? begin(stop + 1) : round + 1;
         for (std::uint64_t i = first - begin(stop); i < end - begin(stop); ++i)

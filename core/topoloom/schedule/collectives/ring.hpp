@@ -22,7 +22,7 @@ class Ring {
         return (collective_.ranks() - 1) * (collective_.operation() == Operation::all_reduce ? 2 : 1);
     }
     [[nodiscard]] Transfer transfer(std::uint64_t round) const {
-        return sums(round) ? Transfer::combine : Transfer::copy;
+        return is_summing(round) ? Transfer::combine : Transfer::copy;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
@@ -53,11 +53,11 @@ class Ring {
     /// The first pieces are the longest.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
-        visit(collective_.shifted(Rank{0}, sums(round) ? round + 1 : step(round)));
+        visit(collective_.shifted(Rank{0}, is_summing(round) ? round + 1 : step(round)));
     }
 
    private:
-    [[nodiscard]] bool sums(std::uint64_t round) const {
+    [[nodiscard]] bool is_summing(std::uint64_t round) const {
         return collective_.operation() != Operation::all_gather && round < collective_.ranks() - 1;
     }
     /// Round of the all-gather.
@@ -65,7 +65,7 @@ class Ring {
         return collective_.operation() == Operation::all_reduce ? round - (collective_.ranks() - 1) : round;
     }
     [[nodiscard]] std::uint32_t block(Rank rank, std::uint64_t round) const {
-        const std::uint64_t back = sums(round) ? round + 1 : step(round);
+        const std::uint64_t back = is_summing(round) ? round + 1 : step(round);
         return collective_.shifted(rank, collective_.ranks() - back).value;
     }
 

@@ -28,20 +28,20 @@ class TwoTrees {
         return collective_.ranks() == 1 ? 0 : tree_.height() + (collective_.pieces() + trees() - 1) / trees();
     }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
-        return downward() ? Transfer::copy : Transfer::combine;
+        return is_downward() ? Transfer::copy : Transfer::combine;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        downward() ? to_children(rank, round, visit) : to_parents(rank, round, visit);
+        is_downward() ? visit_children(rank, round, visit) : visit_parents(rank, round, visit);
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        downward() ? to_parents(rank, round, visit) : to_children(rank, round, visit);
+        is_downward() ? visit_parents(rank, round, visit) : visit_children(rank, round, visit);
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
-        const std::size_t parent = collective_.position(downward() ? from : to);
-        const std::size_t child = collective_.position(downward() ? to : from);
+        const std::size_t parent = collective_.position(is_downward() ? from : to);
+        const std::size_t child = collective_.position(is_downward() ? to : from);
         for (std::size_t tree = 0; tree < trees(); ++tree)
             if (parent_of(child, tree) == parent) visit(piece(tree, label(child, tree), round));
     }
@@ -50,7 +50,7 @@ class TwoTrees {
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
         const std::uint64_t level = std::min(round, tree_.height());
-        if (!downward()) {
+        if (!is_downward()) {
             for (std::size_t tree = 0; tree < trees(); ++tree)
                 visit(collective_.at(position(std::size_t{1} << level, tree)));
             return;
@@ -60,7 +60,7 @@ class TwoTrees {
     }
 
    private:
-    [[nodiscard]] bool downward() const { return collective_.operation() == Operation::broadcast; }
+    [[nodiscard]] bool is_downward() const { return collective_.operation() == Operation::broadcast; }
     /// With two ranks, both trees would be the same edge.
     [[nodiscard]] std::size_t trees() const { return std::min<std::size_t>(tree_.count(), 2); }
     [[nodiscard]] std::size_t label(std::size_t position, std::size_t tree) const {
@@ -76,31 +76,31 @@ class TwoTrees {
     /// The piece sent between a child and its parent in a round, if any.
     [[nodiscard]] std::uint64_t piece(std::size_t tree, std::size_t child_label, std::uint64_t round) const {
         const std::uint64_t level = tree_.level(child_label);
-        const std::uint64_t start = downward() ? level : tree_.height() - level;
+        const std::uint64_t start = is_downward() ? level : tree_.height() - level;
         return round < start ? collective_.pieces() : (round - start) * trees() + tree;
     }
     template <class Visit>
-    void pass(Rank peer, std::size_t tree, std::size_t child_label, std::uint64_t round,
-              const Visit& visit) const {
+    void visit_piece(Rank peer, std::size_t tree, std::size_t child_label, std::uint64_t round,
+                     const Visit& visit) const {
         const std::uint64_t block = piece(tree, child_label, round);
         if (block < collective_.pieces()) visit(peer, collective_.bytes_of(block));
     }
     template <class Visit>
-    void to_children(Rank rank, std::uint64_t round, const Visit& visit) const {
+    void visit_children(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t parent = collective_.position(rank);
         for (std::size_t tree = 0; tree < trees(); ++tree) {
             const auto one = [&](std::size_t child) {
-                pass(collective_.at(position(child, tree)), tree, child, round, visit);
+                visit_piece(collective_.at(position(child, tree)), tree, child, round, visit);
             };
             parent == 0 ? one(tree_.root()) : tree_.each_child(label(parent, tree), one);
         }
     }
     template <class Visit>
-    void to_parents(Rank rank, std::uint64_t round, const Visit& visit) const {
+    void visit_parents(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t child = collective_.position(rank);
         if (child == 0) return;
         for (std::size_t tree = 0; tree < trees(); ++tree)
-            pass(collective_.at(parent_of(child, tree)), tree, label(child, tree), round, visit);
+            visit_piece(collective_.at(parent_of(child, tree)), tree, label(child, tree), round, visit);
     }
 
     Collective collective_;

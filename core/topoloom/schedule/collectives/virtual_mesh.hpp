@@ -81,14 +81,14 @@ class VirtualMesh {
     template <class Visit>
     void each_receiver(const Cell& cell, int axis, const Visit& visit) const {
         const auto along = static_cast<std::size_t>(axis);
-        const std::uint32_t instead = extent_[2] > 1 ? cell[along] % (extent_[2] - 1) : 0;
+        const std::uint32_t replacement = extent_[2] > 1 ? cell[along] % (extent_[2] - 1) : 0;
         Cell line = cell;
         for (std::uint32_t step = 1; step < extent_[along]; ++step) {
             line[along] = (cell[along] + step) % extent_[along];
             if (has(line)) {
                 visit(line, line);
             } else if (axis < 2) {
-                visit(Cell{line[0], line[1], instead}, line);
+                visit(Cell{line[0], line[1], replacement}, line);
             }
         }
     }
@@ -105,7 +105,7 @@ class VirtualMesh {
     }
     /// Visits cells that include a busiest sender of each phase.
     template <class Visit>
-    void each_busiest(const Visit& visit) const {
+    void each_busiest_cell(const Visit& visit) const {
         for (const std::uint32_t x : {0U, extent_[0] - 1}) {
             for (const std::uint32_t y : {0U, full_rows_, extent_[1] - 1}) {
                 if (has({x, y, 0})) visit(Cell{x, y, 0});
@@ -115,7 +115,7 @@ class VirtualMesh {
 
    private:
     /// The number of integers in 0 .. below-1 that equal a plane's number mod (planes - 1).
-    [[nodiscard]] std::uint32_t instead_count(std::uint32_t below, std::uint32_t z) const {
+    [[nodiscard]] std::uint32_t replaced_hole_count(std::uint32_t below, std::uint32_t z) const {
         return below > z ? (below - z - 1) / (extent_[2] - 1) + 1 : 0;
     }
 

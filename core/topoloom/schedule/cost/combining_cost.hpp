@@ -27,13 +27,13 @@ enum class FormulaVariant { counted, printed };
 /// Optimizing Communication for Massively Parallel Processing, 2005.
 [[nodiscard]] double all_to_all_time(Combining strategy, std::size_t ranks, double bytes,
                                      const CombiningCosts& costs,
-                                     FormulaVariant reading = FormulaVariant::counted);
+                                     FormulaVariant variant = FormulaVariant::counted);
 
 /// Returns the seconds of an all-gather of m bytes per rank: [3.1], [3.3] and [3.5], [3.7] and [3.9], [3.11]
 /// and [3.13]; [3.13] is counted like [3.12].
 [[nodiscard]] double all_gather_time(Combining strategy, std::size_t ranks, double bytes,
                                      const CombiningCosts& costs,
-                                     FormulaVariant reading = FormulaVariant::counted);
+                                     FormulaVariant variant = FormulaVariant::counted);
 
 /// Returns the seconds of an all-gather that sends from NIC memory: [3.14] for a mesh, [3.15] for a grid,
 /// [3.16] for a hypercube whose last `direct` dimensions are one round, [4.4] for direct messages. As
@@ -42,7 +42,7 @@ enum class FormulaVariant { counted, printed };
 /// uses (P - 1) m gamma for copying all blocks out at the end; the counted formula omits it.
 [[nodiscard]] double nic_all_gather_time(Combining strategy, std::size_t ranks, double bytes,
                                          const CombiningCosts& costs, unsigned direct = 0,
-                                         FormulaVariant reading = FormulaVariant::counted);
+                                         FormulaVariant variant = FormulaVariant::counted);
 
 /// Returns the seconds of an all-gather by k-prefix or k-shift from NIC memory: [4.5] and [4.6]; for k = 1
 /// the ring [4.3], from main memory. Throws Error for k = 0.
@@ -54,6 +54,6 @@ enum class FormulaVariant { counted, printed };
 /// hypercube.
 [[nodiscard]] double many_to_many_time(Combining strategy, std::size_t ranks, double degree, double bytes,
                                        const CombiningCosts& costs,
-                                       FormulaVariant reading = FormulaVariant::counted);
+                                       FormulaVariant variant = FormulaVariant::counted);
 
 }  // namespace topoloom

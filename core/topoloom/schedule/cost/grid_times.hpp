@@ -28,12 +28,12 @@ enum class GridCollective { broadcast, reduce, scatter, gather };
 /// 2012, eq. 5.2 to 5.7, with the constants 2d and d, and the share of external links over the sum of the
 /// areas of the grid; see docs/how-to/place/process-grids.md.
 [[nodiscard]] double pipelined_time(const NodeMap& map, const GridLinks& links, double bytes, double segment,
-                                    FormulaVariant reading = FormulaVariant::counted);
+                                    FormulaVariant variant = FormulaVariant::counted);
 
 /// The segment size that minimizes pipelined_time(): the square root of d * bytes * latency / (sum of steps *
 /// seconds per byte), clamped to 1 .. `bytes`.
 [[nodiscard]] double best_segment(const NodeMap& map, const GridLinks& links, double bytes,
-                                  FormulaVariant reading = FormulaVariant::counted);
+                                  FormulaVariant variant = FormulaVariant::counted);
 
 /// Returns an upper bound on the seconds of a collective along binomial trees, if intra-node bytes are not
 /// slower than inter-node bytes. inner_rounds are intra-node; in the others a node has one message per

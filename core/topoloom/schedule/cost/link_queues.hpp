@@ -22,8 +22,8 @@ class LinkQueues {
         Queue& queue = queues_[link];
         if (queue.filled == 0) touched_.push_back(static_cast<std::uint32_t>(link));
         queue.filled += seconds;
-        std::vector<Span>& spans = queue.spans;
-        std::size_t at = first_after(spans, start);
+        std::vector<BusyInterval>& spans = queue.spans;
+        std::size_t at = first_beginning_after(spans, start);
         if (at > 0 && start < spans[at - 1].end) {
             --at;
             spans[at].end += seconds;
@@ -31,21 +31,21 @@ class LinkQueues {
         } else {
             spans.insert(spans.begin() + static_cast<std::ptrdiff_t>(at), {start, start + seconds, start});
         }
-        const double passed = spans[at].end;
+        const double passing_time = spans[at].end;
         for (std::size_t next = at + 1; next < spans.size() && spans[next].begin < spans[at].end;) {
             spans[at].end += spans[next].end - spans[next].begin;
             spans[at].last = std::max(spans[at].last, spans[next].last);
             spans.erase(spans.begin() + static_cast<std::ptrdiff_t>(next));
         }
-        return passed;
+        return passing_time;
     }
     /// Returns when an added message has passed, after all messages of its round were added; never earlier
     /// than add() returned. Messages of a busy interval share the link: they would all end with the interval
     /// if they started together. A message that starts earlier than the last one ends half of that difference
     /// earlier, the closest fit to simulated flows among several rules.
-    [[nodiscard]] double passed(std::size_t link, double start) const {
-        const std::vector<Span>& spans = queues_[link].spans;
-        const Span& span = spans[first_after(spans, start) - 1];
+    [[nodiscard]] double passing_time(std::size_t link, double start) const {
+        const std::vector<BusyInterval>& spans = queues_[link].spans;
+        const BusyInterval& span = spans[first_beginning_after(spans, start) - 1];
         return span.end - (span.last - start) / 2;
     }
     /// Ends the round. Returns the seconds of the busiest link in this round.
@@ -60,15 +60,15 @@ class LinkQueues {
     }
 
    private:
-    struct Span {
+    struct BusyInterval {
         double begin, end, last;  // start of the last message
     };
     struct Queue {
         double filled = 0;  // s of this round
-        std::vector<Span> spans;
+        std::vector<BusyInterval> spans;
     };
     /// Index of the first busy interval that begins after `start`.
-    static std::size_t first_after(const std::vector<Span>& spans, double start) {
+    static std::size_t first_beginning_after(const std::vector<BusyInterval>& spans, double start) {
         std::size_t at = spans.size();
         while (at > 0 && spans[at - 1].begin > start) --at;
         return at;

@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
-void check(double value, std::string_view name) {
+void check_cost(double value, std::string_view name) {
     if (!std::isfinite(value) || value < 0) fail(name, " must be finite and not negative, not ", value);
 }
 
 void check_lines(const std::vector<CostLine>& lines) {
     for (const CostLine& line : lines) {
-        check(line.alpha, "alpha");
-        check(line.beta, "beta");
+        check_cost(line.alpha, "alpha");
+        check_cost(line.beta, "beta");
     }
 }
 
@@ -44,20 +44,20 @@ NetworkModel::NetworkModel(std::vector<CostLine> lines, const MessageCosts& cost
     : lines_(std::move(lines)), costs_(costs), largest_(largest) {
     if (lines_.empty()) fail("a network model needs a line, alpha + bytes * beta");
     check_lines(lines_);
-    check(costs.latency, "latency");
-    check(costs.send_cpu, "send cpu");
-    check(costs.send_cpu_per_byte, "send cpu per byte");
-    check(costs.receive_cpu, "receive cpu");
-    check(costs.receive_cpu_per_byte, "receive cpu per byte");
-    check(costs.combine, "combine");
-    check(costs.gamma, "gamma");
-    check(costs.reduce, "reduce");
-    check(costs.delta, "delta");
-    check(costs.beta_em, "beta_em");
-    check(costs.node_alpha, "node alpha");
-    check(costs.node_beta, "node beta");
-    check(costs.packet, "packet");
-    check(costs.barrier_round, "barrier round");
+    check_cost(costs.latency, "latency");
+    check_cost(costs.send_cpu, "send cpu");
+    check_cost(costs.send_cpu_per_byte, "send cpu per byte");
+    check_cost(costs.receive_cpu, "receive cpu");
+    check_cost(costs.receive_cpu_per_byte, "receive cpu per byte");
+    check_cost(costs.combine, "combine");
+    check_cost(costs.gamma, "gamma");
+    check_cost(costs.reduce, "reduce");
+    check_cost(costs.delta, "delta");
+    check_cost(costs.beta_em, "beta_em");
+    check_cost(costs.node_alpha, "node alpha");
+    check_cost(costs.node_beta, "node beta");
+    check_cost(costs.packet, "packet");
+    check_cost(costs.barrier_round, "barrier round");
 }
 
 NetworkModel NetworkModel::regimes(std::vector<CostLine> lines, const MessageCosts& costs) {
@@ -74,7 +74,8 @@ NetworkModel NetworkModel::largest(std::vector<CostLine> lines, const MessageCos
 }
 
 NetworkModel NetworkModel::loggp(double L, double o, double g, double G, MessageCosts costs) {
-    for (const auto& [value, name] : {std::pair{L, "L"}, {o, "o"}, {g, "g"}, {G, "G"}}) check(value, name);
+    for (const auto& [value, name] : {std::pair{L, "L"}, {o, "o"}, {g, "g"}, {G, "G"}})
+        check_cost(value, name);
     const double gap = std::max(g, o);
     if (G > gap) fail("a byte takes longer than a message: G = ", G, " s exceeds g = ", gap, " s");
     const double latency = L + 2 * o - gap;
@@ -101,8 +102,8 @@ NetworkModel NetworkModel::with_cards(std::uint32_t cards) const {
 NetworkModel NetworkModel::with_link_factors(std::vector<LinkFactors> factors) const {
     check_limits(factors, "link factor");
     for (const LinkFactors& of : factors) {
-        check(of.latency, "a link's latency factor");
-        check(of.bandwidth, "a link's bandwidth factor");
+        check_cost(of.latency, "a link's latency factor");
+        check_cost(of.bandwidth, "a link's bandwidth factor");
         if (of.bandwidth == 0) fail("a link's bandwidth factor must be above 0");
     }
     NetworkModel model = *this;

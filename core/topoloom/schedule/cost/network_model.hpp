@@ -98,12 +98,12 @@ class NetworkModel {
     }
     /// Seconds from the end of its turn until a single message has arrived.
     [[nodiscard]] double latency(Bytes size) const {
-        return alone_.empty() ? costs_.latency : std::max(0.0, on_its_line(alone_, size) - time(size));
+        return alone_.empty() ? costs_.latency : std::max(0.0, evaluate_line(alone_, size) - time(size));
     }
     /// Seconds until a single message has arrived.
     [[nodiscard]] double arrival(Bytes size) const { return latency(size) + time(size); }
     [[nodiscard]] bool sends_from_nic() const { return costs_.beta_em > 0; }
-    [[nodiscard]] bool slows_neighbors() const { return costs_.node_alpha > 0 || costs_.node_beta > 0; }
+    [[nodiscard]] bool shares_injection() const { return costs_.node_alpha > 0 || costs_.node_beta > 0; }
     /// Seconds between two successive messages sent from NIC memory, which the processes of a node share.
     /// Uses the alpha of long messages, with which beta_em is measured. Throws Error unless the model sends
     /// from NIC memory.
@@ -158,7 +158,7 @@ class NetworkModel {
     [[nodiscard]] const NetworkModel* inside() const { return inside_.get(); }
     /// Whether bytes take time only on links, on a machine whose node ports have this bandwidth in bytes/s.
     /// Requires link factors for all sizes, and ports at least as wide as all links of their node.
-    [[nodiscard]] bool takes_bytes_on_links(double port) const {
+    [[nodiscard]] bool is_limited_by_links_only(double port) const {
         return !link_factors_.empty() && port == std::numeric_limits<double>::infinity();
     }
     [[nodiscard]] bool takes_largest() const { return largest_; }
@@ -170,7 +170,7 @@ class NetworkModel {
     [[nodiscard]] static double barrier_rounds(std::size_t ranks) {
         return ranks > 1 ? static_cast<double>(std::bit_width(ranks - 1)) : 0;
     }
-    [[nodiscard]] static double on_its_line(const std::vector<CostLine>& lines, Bytes size) {
+    [[nodiscard]] static double evaluate_line(const std::vector<CostLine>& lines, Bytes size) {
         std::size_t i = 0;
         while (lines[i].most < size.value) ++i;  // the last line has no limit
         return lines[i].alpha + static_cast<double>(size.value) * lines[i].beta;

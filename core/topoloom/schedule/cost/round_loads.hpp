@@ -49,7 +49,7 @@ class RoundLoads {
 class RoundArrivals {
    public:
     explicit RoundArrivals(std::size_t ranks) : of_rank_(ranks) {}
-    Arrivals& to(Rank rank) {
+    Arrivals& arrivals_of(Rank rank) {
         Arrivals& arrivals = of_rank_[rank.value];
         if (arrivals.is_empty()) touched_.push_back(rank);
         return arrivals;

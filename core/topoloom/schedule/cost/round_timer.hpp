@@ -77,10 +77,11 @@ class RoundTimer {
             const Node here = calls_.node[from.value];
             calls_.list_messages(schedule, round, from, messages_);
             const std::optional<Bytes> to_card =
-                model_.sends_from_nic() ? staged_bytes(schedule, calls_.in_call(from), round) : std::nullopt;
+                model_.sends_from_nic() ? staged_bytes(schedule, calls_.rank_in_call(from), round)
+                                        : std::nullopt;
             Departures sent_by;
             std::uint64_t sent = 0;
-            const double weight = of_senders * weight_of_routed();
+            const double weight = of_senders * weight_of_routed_message();
             for (std::size_t i = 0; i < messages_.size(); ++i) {
                 const SentMessage& message = messages_[i];
                 if (here == calls_.node[message.to.value]) continue;
@@ -90,15 +91,15 @@ class RoundTimer {
                 // The sender represents several ranks; its messages are spread over the routes of all these
                 // ranks.
                 const std::size_t shift = i % static_cast<std::size_t>(of_senders);
-                const RouteCost route = is_routed(message)
-                                            ? send(shifted(from, shift), shifted(message.to, shift), filled)
-                                            : RouteCost{};
+                const RouteCost route = is_routed(message) ? add_to_route(shifted(from, shift),
+                                                                          shifted(message.to, shift), filled)
+                                                           : RouteCost{};
                 latest = std::max(latest, model_.latency(message.bytes) + links.latency * route.latency);
                 const std::uint32_t processes = senders_on_[here.value];
                 const double alone = to_card ? model_.nic_time(message.bytes, processes)
                                              : model_.time(message.bytes, processes);
                 const double turn =
-                    model_.takes_bytes_on_links(port_)
+                    model_.is_limited_by_links_only(port_)
                         ? model_.time(Bytes{0})
                         : std::max(alone, model_.in_packets(message.bytes, route.latency, route.bandwidth));
                 const double overhead = model_.receive_cpu(message.bytes);
@@ -107,18 +108,18 @@ class RoundTimer {
                 cpu_.add(message.to.value, of_senders * (overhead + work));
                 const double wire = model_.time(Bytes{0}) + static_cast<double>(message.bytes.value) /
                                                                 (links.bandwidth * route.bandwidth);
-                arrivals_.to(message.to)
+                arrivals_.arrivals_of(message.to)
                     .add(sent_by.add(model_.send_cpu(message.bytes), turn, wire), overhead, work, of_senders);
             }
             if (sent == 0) continue;
             silent = false;
-            const Copies combined = copies(schedule, calls_.in_call(from), round);
+            const Copies combined = copies(schedule, calls_.rank_in_call(from), round);
             const double copying = model_.copy(combined.bytes, static_cast<double>(combined.blocks));
             cpu_.add(from.value, copying);
             const double staging = to_card ? model_.stage(*to_card) : 0;
             most_to_send = std::max(most_to_send, sending_time(sent_by.left, copying, staging, sent));
         }
-        const double link = empty_links();
+        const double link = drain_links();
         const auto through_port = [&](std::size_t, double bytes) { return bytes / port_; };
         const double port = std::max(out_.drain(through_port), in_.drain(through_port));
         const double cpu = cpu_.drain([](std::size_t, double seconds) { return seconds; });
@@ -133,7 +134,7 @@ class RoundTimer {
 
    private:
     [[nodiscard]] Node shifted(Rank rank, std::size_t by) const {
-        const std::size_t in = calls_.in_call(rank).value;
+        const std::size_t in = calls_.rank_in_call(rank).value;
         return calls_.node[rank.value - in + (in + by) % calls_.ranks];
     }
     struct RouteCost {
@@ -141,7 +142,7 @@ class RoundTimer {
         double bandwidth = std::numeric_limits<double>::infinity();  // of its narrowest link
     };
     /// Resets link loads. Returns the seconds of the busiest link.
-    double empty_links() {
+    double drain_links() {
         return links_.drain(
             [&](std::size_t index, double bytes) { return bytes / routes_.bandwidth(Link{index}); });
     }
@@ -157,11 +158,11 @@ class RoundTimer {
     [[nodiscard]] bool is_routed(const SentMessage& message) const {
         if (sampling_.distances == 1 || messages_.size() < 2 * sampling_.distances) return true;
         return sampling_.is_sampled(
-            (calls_.in_call(message.to).value + calls_.ranks - calls_.in_call(message.from).value) %
+            (calls_.rank_in_call(message.to).value + calls_.ranks - calls_.rank_in_call(message.from).value) %
             calls_.ranks);
     }
     /// The number of messages that each routed message of a sender represents.
-    [[nodiscard]] double weight_of_routed() const {
+    [[nodiscard]] double weight_of_routed_message() const {
         if (sampling_.distances == 1) return 1;
         const auto routed =
             std::ranges::count_if(messages_, [&](const SentMessage& message) { return is_routed(message); });
@@ -183,7 +184,7 @@ class RoundTimer {
         }
     }
     /// Adds the bytes to the links of the route.
-    RouteCost send(Node from, Node to, double bytes) {
+    RouteCost add_to_route(Node from, Node to, double bytes) {
         RouteCost route;
         for (const RouteLink& link : routes_.between(from, to)) {
             links_.add(link.link.value, link.part * bytes);

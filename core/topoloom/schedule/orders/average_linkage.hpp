@@ -29,7 +29,7 @@ struct MeanDistances {
 /// A merge of two groups, each identified by one of its things.
 struct ClusterMerge {
     std::uint32_t a = 0, b = 0;
-    double sum = 0, count = 0;  // mean distance between the two groups
+    double sum = 0, count = 0;  // of the distances between the two groups
 
     [[nodiscard]] double mean() const { return sum / count; }
 };

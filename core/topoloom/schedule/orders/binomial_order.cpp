@@ -21,7 +21,7 @@ void check_channels(std::uint32_t channels) {
 }
 
 /// Messages that share a set of channels.
-struct Shared {
+struct SharedChannels {
     double sum = 0;      // seconds that the messages would take alone
     double longest = 0;  // of these
 
@@ -113,7 +113,7 @@ std::vector<double> binomial_scatter_steps(const CostMatrix& costs, const CostGr
 
     std::vector<double> steps;
     for (std::size_t half = std::bit_ceil(size) / 2; half > 0; half /= 2) {
-        std::map<std::pair<std::uint32_t, std::uint32_t>, Shared> shared;
+        std::map<std::pair<std::uint32_t, std::uint32_t>, SharedChannels> shared;
         for (std::size_t position = 0; position + half < size; position += 2 * half) {
             const Rank from = order[position];
             const Rank to = order[position + half];

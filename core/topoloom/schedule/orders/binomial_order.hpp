@@ -16,8 +16,8 @@ namespace topoloom {
 enum class BinomialOrder {
     standard,            // root, root + 1, ... wrapping at the end
     fastest_edge_first,  // every sender is assigned the nearest unassigned process
-    channel_aware,  // the same, but the farthest process in the step whose number of senders equals the number of channels
-    random,  // the root, then a random order
+    channel_aware,       // the same, but the farthest process in the step with one sender per channel
+    random,              // the root, then a random order
 };
 
 /// Returns the order with this name: standard, fastest-edge-first, channel-aware or random. Throws Error for

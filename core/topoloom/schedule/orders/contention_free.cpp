@@ -19,7 +19,7 @@ void require_nodes(std::span<const NodeMessage> messages, std::size_t nodes) {
     }
 }
 
-std::uint32_t shared(std::uint32_t messages, std::uint32_t cables) {
+std::uint32_t messages_per_cable(std::uint32_t messages, std::uint32_t cables) {
     return (messages + cables - 1) / cables;
 }
 
@@ -84,16 +84,16 @@ Meetings AnyAscent::meetings(std::span<const NodeMessage> messages) {
         });
         if (places == 0) continue;
         all.places += static_cast<std::size_t>(places);
-        all.most = std::max(all.most, most_on(level, messages));
+        all.most = std::max(all.most, max_messages_per_cable(level, messages));
     }
     return all;
 }
 
 /// Messages from one subtree use different cables.
-double AnyAscent::most_on(const Level& level, std::span<const NodeMessage> messages) const {
+double AnyAscent::max_messages_per_cable(const Level& level, std::span<const NodeMessage> messages) const {
     std::uint32_t most = 0;
     for (const Subtree& subtree : subtrees_)
-        most = std::max(most, shared(std::max(subtree.entering, subtree.leaving), level.cables));
+        most = std::max(most, messages_per_cable(std::max(subtree.entering, subtree.leaving), level.cables));
     std::vector<std::pair<std::uint32_t, std::uint32_t>> ways;  // (into, out of) subtrees
     for (const auto [from, to] : messages) {
         const std::pair way(level.nodes.quotient(to.value), level.nodes.quotient(from.value));

@@ -58,7 +58,8 @@ class AnyAscent {
         std::uint32_t from = 0;  // source subtree of the last message
         bool several = false;
     };
-    [[nodiscard]] double most_on(const Level& level, std::span<const NodeMessage> messages) const;
+    [[nodiscard]] double max_messages_per_cable(const Level& level,
+                                                std::span<const NodeMessage> messages) const;
 
     std::vector<Level> levels_;
     std::vector<Subtree> subtrees_;  // subtrees of the current level

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t tried_cuts = 8;
 constexpr int reassignments = 10;
 constexpr double rounding = 1e-9;
-constexpr double most_apart = 1.1;  // times between the same two processes, in both directions
+constexpr double most_apart = 1.1;  // ratio of the times of two processes in the two directions
 
 using Numbers = std::vector<std::uint32_t>;
 
@@ -64,7 +64,7 @@ class Pairs {
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] double time(std::size_t a, std::size_t b) const { return times_[a * size_ + b]; }
     /// The pair's time; for the size - 2 longest times, the longest of the remaining times.
-    [[nodiscard]] double clipped(std::size_t a, std::size_t b) const {
+    [[nodiscard]] double clipped_time(std::size_t a, std::size_t b) const {
         return std::min(time(a, b), longest_);
     }
 
@@ -104,7 +104,7 @@ std::uint32_t nearest_group(const Pairs& pairs, const Parts& parts, std::size_t 
     std::vector<double> others(parts.count, 0);
     for (std::size_t other = 0; other < pairs.size(); ++other) {
         if (other == process) continue;
-        sum[parts.of[other]] += pairs.clipped(process, other);
+        sum[parts.of[other]] += pairs.clipped_time(process, other);
         others[parts.of[other]] += 1;
     }
     std::uint32_t best = parts.of[process];
@@ -128,7 +128,7 @@ void move_to_nearest(const Pairs& pairs, Parts& parts) {
 }
 
 /// Upper bound on the logarithm of the number of partitions into this number of groups.
-double log_ways(std::size_t things, std::uint32_t groups) {
+double log_partition_count(std::size_t things, std::uint32_t groups) {
     return static_cast<double>(things) * std::log(groups) - std::lgamma(groups + 1.0);
 }
 
@@ -153,7 +153,7 @@ class Splitter {
         std::vector<CostGroup> groups(parts->count);
         for (std::size_t i = 0; i < members.size(); ++i) groups[parts->of[i]].members.push_back(members[i]);
         for (CostGroup& group : groups) {
-            describe(group, members);
+            fill_samples(group, members);
             std::tie(group.groups, group.chance) = split(group.members);
         }
         return {std::move(groups), std::exp(std::min(parts->log_chance, 0.0))};
@@ -167,22 +167,22 @@ class Splitter {
         for (std::size_t a = 0; a < pairs.size(); ++a) {
             for (std::size_t b = 0; b < a; ++b) {
                 if (things.of[a] != things.of[b])
-                    distances.add(things.of[a], things.of[b], pairs.clipped(a, b));
+                    distances.add(things.of[a], things.of[b], pairs.clipped_time(a, b));
             }
         }
         const std::vector<ClusterMerge> merges = average_linkage(std::move(distances));
         for (const std::size_t first : best_cuts(merges)) {
-            const Numbers joined = clusters_after(merges, first);
+            const Numbers clusters = clusters_after(merges, first);
             Parts parts;
-            for (const std::uint32_t thing : things.of) parts.of.push_back(joined[thing]);
-            parts.count = static_cast<std::uint32_t>(joined.size() - first);
+            for (const std::uint32_t thing : things.of) parts.of.push_back(clusters[thing]);
+            parts.count = static_cast<std::uint32_t>(clusters.size() - first);
             if (things.count == pairs.size()) move_to_nearest(pairs, parts);
-            if (parts.count > 1 && accepts(pairs, things, parts)) return parts;
+            if (parts.count > 1 && is_significant(pairs, things, parts)) return parts;
         }
         return {};
     }
 
-    bool accepts(const Pairs& pairs, const Parts& things, Parts& parts) const {
+    bool is_significant(const Pairs& pairs, const Parts& things, Parts& parts) const {
         std::vector<double> inside, across;
         std::vector<std::vector<double>> inside_of(parts.count), into(parts.count);
         for (std::size_t a = 0; a < pairs.size(); ++a) {
@@ -196,7 +196,8 @@ class Splitter {
             }
         }
         const StudentTest whole = student_test(summarize(std::move(across)), summarize(std::move(inside)));
-        parts.log_chance = whole.log_p + log_ways(things.count, parts.count) + std::log(things.count);
+        parts.log_chance =
+            whole.log_p + log_partition_count(things.count, parts.count) + std::log(things.count);
         const double share = static_cast<double>(pairs.size()) / static_cast<double>(costs_.size());
         if (!(whole.t > 0 && parts.log_chance <= std::log(significance_ * share))) return false;
         for (std::uint32_t group = 0; group < parts.count; ++group) {
@@ -211,7 +212,7 @@ class Splitter {
         return true;
     }
 
-    void describe(CostGroup& group, const std::vector<Rank>& around) const {
+    void fill_samples(CostGroup& group, const std::vector<Rank>& around) const {
         std::vector<double> inside, into;
         for (const Rank to : group.members) {
             for (const Rank from : around) {
@@ -272,7 +273,7 @@ void list_blocks(const CostMatrix& costs, const std::vector<Rank>& members,
 }
 
 /// Statistics of the union of two samples.
-Sample joined(const Sample& a, const Sample& b) {
+Sample combine_samples(const Sample& a, const Sample& b) {
     const auto n = static_cast<double>(a.count);
     const auto m = static_cast<double>(b.count);
     const double apart = b.mean - a.mean;
@@ -311,7 +312,7 @@ CostMatrix group_costs(const CostMatrix& costs, const CostGroups& groups, double
         auto end = first + 1;
         for (; end != blocks.end(); ++end) {
             if (student_test(end->sample, alike).log_p <= least_log_p) break;
-            alike = joined(alike, end->sample);
+            alike = combine_samples(alike, end->sample);
         }
         for (; first != end; ++first)
             first->each([&](Rank from, Rank to) { seconds[from.value * size + to.value] = alike.mean; });

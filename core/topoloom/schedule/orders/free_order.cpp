@@ -95,7 +95,7 @@ class Shapes {
 };
 
 /// Sorts nodes in tree order, but with the fullest subtrees of every switch first or last.
-Order by_fullness(const Shapes& shapes, Order order, bool fullest_first) {
+Order sort_by_fullness(const Shapes& shapes, Order order, bool fullest_first) {
     std::ranges::sort(order);
     std::map<std::pair<std::size_t, std::uint32_t>, std::int64_t> nodes;
     for (const Node node : order) {
@@ -116,7 +116,7 @@ Order by_fullness(const Shapes& shapes, Order order, bool fullest_first) {
 
 /// Swaps two nodes or moves a run of nodes, and keeps changes that are no worse. Stops after 10 ranks^2 moves
 /// without an improvement.
-void improve(Scorer& scorer, Order& order, Score& score, std::uint64_t work, Rng& rng) {
+void improve_order(Scorer& scorer, Order& order, Score& score, std::uint64_t work, Rng& rng) {
     const auto ranks = static_cast<std::uint32_t>(order.size());
     if (ranks < 3) return;
     const std::uint64_t patience = std::uint64_t{10} * ranks * ranks;
@@ -140,10 +140,10 @@ void improve(Scorer& scorer, Order& order, Score& score, std::uint64_t work, Rng
 }
 
 /// Tries all orders, rank by rank. A step is lost as soon as messages among the first ranks meet.
-class AllOrders {
+class OrderEnumeration {
    public:
     /// Without shapes no two nodes are interchangeable.
-    AllOrders(const Shapes* shapes, Scorer& scorer, Order nodes, FreeOrder& best, std::uint64_t work)
+    OrderEnumeration(const Shapes* shapes, Scorer& scorer, Order nodes, FreeOrder& best, std::uint64_t work)
         : shapes_(shapes), scorer_(scorer), nodes_(std::move(nodes)), best_(best), work_(work) {
         std::ranges::sort(nodes_);
         used_.resize(nodes_.size());
@@ -159,7 +159,7 @@ class AllOrders {
             return true;
         }
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
-            if (used_[i] || (shapes_ != nullptr && repeats(i))) continue;
+            if (used_[i] || (shapes_ != nullptr && is_interchangeable_with_earlier(i))) continue;
             if (scorer_.work() > work_) return false;
             used_[i] = true;
             order_.push_back(nodes_[i]);
@@ -174,19 +174,19 @@ class AllOrders {
    private:
     /// Whether an earlier node is interchangeable with this one: on the same switch, or in a sibling subtree
     /// of the same shape, with no rank in either subtree.
-    [[nodiscard]] bool repeats(std::size_t i) const {
+    [[nodiscard]] bool is_interchangeable_with_earlier(std::size_t i) const {
         for (std::size_t other = 0; other < i; ++other) {
             if (used_[other]) continue;
             std::size_t level = 0;
             while (shapes_->subtree(level + 1, nodes_[i]) != shapes_->subtree(level + 1, nodes_[other]))
                 ++level;
             if (shapes_->shape(level, nodes_[i]) == shapes_->shape(level, nodes_[other]) &&
-                unused(level, nodes_[i]) && unused(level, nodes_[other]))
+                has_no_rank(level, nodes_[i]) && has_no_rank(level, nodes_[other]))
                 return true;
         }
         return false;
     }
-    [[nodiscard]] bool unused(std::size_t level, Node node) const {
+    [[nodiscard]] bool has_no_rank(std::size_t level, Node node) const {
         return std::ranges::none_of(order_, [&](Node taken) {
             return shapes_->subtree(level, taken) == shapes_->subtree(level, node);
         });
@@ -201,7 +201,7 @@ class AllOrders {
     std::vector<bool> used_;
 };
 
-void require_order(const Machine& machine, std::span<const Node> nodes) {
+void check_nodes(const Machine& machine, std::span<const Node> nodes) {
     Order sorted(nodes.begin(), nodes.end());
     std::ranges::sort(sorted);
     if (sorted.empty()) fail("there are no nodes to order");
@@ -217,20 +217,20 @@ void require_order(const Machine& machine, std::span<const Node> nodes) {
 FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
                           std::span<const RepeatedStep> steps, Meeting meeting, std::uint64_t work,
                           std::uint64_t seed) {
-    require_order(machine, nodes);
+    check_nodes(machine, nodes);
     for (const RepeatedStep& step : steps) require_ranks(step.step, nodes.size());
     Scorer scorer(machine, steps, meeting);
-    const Order given(nodes.begin(), nodes.end());
-    std::vector<Order> starts(1, given);
+    const Order given_order(nodes.begin(), nodes.end());
+    std::vector<Order> starts(1, given_order);
     std::ranges::sort(starts.front());
     std::optional<Shapes> shapes;
     if (const auto* const tree = std::get_if<FatTree>(&machine.topology())) {
         shapes.emplace(*tree, nodes);
-        starts.push_back(by_fullness(*shapes, given, true));
-        starts.push_back(by_fullness(*shapes, given, false));
+        starts.push_back(sort_by_fullness(*shapes, given_order, true));
+        starts.push_back(sort_by_fullness(*shapes, given_order, false));
     }
-    Order best = given;
-    Score least = scorer.score(given);
+    Order best = given_order;
+    Score least = scorer.score(given_order);
     for (const Order& order : starts) {
         if (const Score score = scorer.score(order); score < least) {
             least = score;
@@ -238,15 +238,16 @@ FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
         }
     }
     Rng rng(seed);
-    improve(scorer, best, least, work / 2, rng);
+    improve_order(scorer, best, least, work / 2, rng);
     FreeOrder found{best, least.rounds, false};
     const Shapes* const alike = meeting == Meeting::any_ascent ? &*shapes : nullptr;
-    found.proven = AllOrders(alike, scorer, given, found, std::max(work, scorer.work() + work / 2)).run();
+    found.proven =
+        OrderEnumeration(alike, scorer, given_order, found, std::max(work, scorer.work() + work / 2)).run();
     return found;
 }
 
 std::vector<Node> with_gaps(const Machine& machine, std::span<const Node> nodes) {
-    require_order(machine, nodes);
+    check_nodes(machine, nodes);
     const Shapes shapes(fat_tree_of(machine), nodes);
     std::vector<std::size_t> width(shapes.levels() - 1, 1);  // arity rounded up to a power of two, by level
     for (std::size_t j = 0; j < width.size(); ++j) {

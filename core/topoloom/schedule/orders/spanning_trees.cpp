@@ -20,7 +20,7 @@ void require_members(const Multicast& multicast, std::size_t nodes) {
 
 /// Sorts links from the root, given the link into every vertex; keeps only links that lead to members.
 template <class T>
-SpanningTree pruned(const T& network, const Multicast& multicast, const std::vector<Link>& link_into) {
+SpanningTree prune_links(const T& network, const Multicast& multicast, const std::vector<Link>& link_into) {
     SpanningTree tree{multicast.root, {}};
     std::vector<bool> reached(link_into.size());
     reached[network.vertex(multicast.root)] = true;
@@ -64,7 +64,7 @@ class Switches {
         std::uint32_t at = tree_.vertex(multicast.root);
         visit(at);
         while (!is_above(at, members_.front()) || !is_above(at, members_.back()))
-            at = go(*cable(at, choice, [&](std::uint32_t to) { return is_up(at, to); }));
+            at = add_link(*select_cable(at, choice, [&](std::uint32_t to) { return is_up(at, to); }));
         descend(at, tree_.vertex(multicast.root), choice);
         return {multicast.root, tree_links_};
     }
@@ -74,12 +74,12 @@ class Switches {
     [[nodiscard]] bool is_above(std::uint32_t vertex, Node node) const {
         return below_[vertex].first <= node.value && node.value < below_[vertex].second;
     }
-    [[nodiscard]] bool leads_to_member(std::uint32_t vertex) const {
+    [[nodiscard]] bool is_above_member(std::uint32_t vertex) const {
         const auto first = std::ranges::lower_bound(members_, Node{below_[vertex].first});
         return first != members_.end() && is_above(vertex, *first);
     }
     void visit(std::uint32_t vertex) { ++load_[vertex]; }
-    std::uint32_t go(Link link) {
+    std::uint32_t add_link(Link link) {
         tree_links_.push_back(link);
         ++cable_load_[link.value];
         const std::uint32_t to = tree_.ends(link).to;
@@ -88,8 +88,8 @@ class Switches {
     }
     /// Selects among the cables whose other end is acceptable.
     template <class Wanted>
-    [[nodiscard]] std::optional<Link> cable(std::uint32_t at, ParentChoice choice,
-                                            const Wanted& wanted) const {
+    [[nodiscard]] std::optional<Link> select_cable(std::uint32_t at, ParentChoice choice,
+                                                   const Wanted& wanted) const {
         std::optional<Link> best;
         std::pair<std::uint32_t, std::uint32_t> least{no_index, no_index};
         for (const Link link : out_[at]) {
@@ -109,20 +109,20 @@ class Switches {
         std::vector<std::uint32_t> children;
         for (const Link link : out_[at]) {
             const std::uint32_t to = tree_.ends(link).to;
-            if (!is_up(at, to) && leads_to_member(to)) children.push_back(to);
+            if (!is_up(at, to) && is_above_member(to)) children.push_back(to);
         }
         std::ranges::sort(children);
         children.erase(std::unique(children.begin(), children.end()), children.end());
         for (const std::uint32_t child : children) {
-            if (is_on_way_up(child, root)) {
+            if (is_above_root(child, root)) {
                 descend(child, root, choice);
             } else {
-                go(*cable(at, choice, [&](std::uint32_t to) { return to == child; }));
+                add_link(*select_cable(at, choice, [&](std::uint32_t to) { return to == child; }));
                 descend(child, root, choice);
             }
         }
     }
-    [[nodiscard]] bool is_on_way_up(std::uint32_t vertex, std::uint32_t root) const {
+    [[nodiscard]] bool is_above_root(std::uint32_t vertex, std::uint32_t root) const {
         return vertex == root || (below_[vertex].first <= root && root < below_[vertex].second);
     }
 
@@ -187,7 +187,7 @@ SpanningTree route_tree(const Machine& machine, const Multicast& multicast) {
             if (into == Link::none) into = link;
         });
     }
-    return pruned(network, multicast, link_into);
+    return prune_links(network, multicast, link_into);
 }
 
 template <std::size_t Width>
@@ -227,7 +227,7 @@ std::vector<SpanningTree> disjoint_trees(const BasicTorus<Width>& torus, const M
                                                              : at[along] < root[along];
                 link_into[router] = into[2 * along + (down ? 1 : 0)][router];
             }
-            trees.push_back(pruned(torus, multicast, link_into));
+            trees.push_back(prune_links(torus, multicast, link_into));
         }
     }
     return trees;

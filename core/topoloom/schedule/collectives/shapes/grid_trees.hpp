@@ -60,7 +60,7 @@ class GridTrees {
         if (at == root_) return;
         for (std::size_t axis = 0; axis < axes_; ++axis) {
             if (!closed_) {
-                visit(step_into(at, axis, comes_down(at, axis)));
+                visit(step_into(at, axis, is_entered_downward(at, axis)));
                 continue;
             }
             visit(step_into(at, axis, false));
@@ -74,8 +74,8 @@ class GridTrees {
         for (std::size_t axis = 0; axis < axes_; ++axis) {
             for (const bool down : {false, true}) {
                 if (!closed_ && (down ? from[axis] == 0 : from[axis] + 1 == extent_[axis])) continue;
-                const Cell to = moved(from, axis, down);
-                if (to != root_ && (closed_ || comes_down(to, axis) == down))
+                const Cell to = neighbor_cell(from, axis, down);
+                if (to != root_ && (closed_ || is_entered_downward(to, axis) == down))
                     visit(step_into(to, axis, down));
             }
         }
@@ -83,9 +83,9 @@ class GridTrees {
     /// Calls visit(cell) for the root and the cells around it. On an open grid no other cells have more
     /// children.
     template <class Visit>
-    void each_around_root(const Visit& visit) const {
+    void each_cell_around_root(const Visit& visit) const {
         Cell at = root_;
-        around(at, 0, visit);
+        visit_around(at, 0, visit);
     }
 
    private:
@@ -106,7 +106,7 @@ class GridTrees {
         for (std::size_t axis = 0; axis < axes_; ++axis) sum += at[axis] * stride_[axis];
         return sum;
     }
-    [[nodiscard]] Cell moved(Cell at, std::size_t axis, bool down) const {
+    [[nodiscard]] Cell neighbor_cell(Cell at, std::size_t axis, bool down) const {
         std::uint32_t& place = at[axis];
         place = down ? (place == 0 ? extent_[axis] : place) - 1 : place + 1 == extent_[axis] ? 0 : place + 1;
         return at;
@@ -115,15 +115,15 @@ class GridTrees {
     /// one step away and back.
     [[nodiscard]] std::uint64_t detour(std::size_t axis) const { return closed_ ? extent_[axis] : 2; }
     /// Whether an open line is traversed downward to reach the cell.
-    [[nodiscard]] bool comes_down(const Cell& at, std::size_t axis) const {
+    [[nodiscard]] bool is_entered_downward(const Cell& at, std::size_t axis) const {
         return at[axis] == root_[axis] ? at[axis] + 1 < extent_[axis] : at[axis] < root_[axis];
     }
     [[nodiscard]] TreeStep step_into(const Cell& at, std::size_t axis, bool down) const {
         std::uint64_t depth = at[axis] == root_[axis] ? detour(axis) : 0;
         for (std::size_t i = 0; i < axes_; ++i) depth += distance(at, i, down);
         const std::size_t first = first_axis(at, axis);
-        return {number(moved(at, axis, !down)), number(at), closed_ ? 2 * first + (down ? 1 : 0) : first,
-                depth};
+        return {number(neighbor_cell(at, axis, !down)), number(at),
+                closed_ ? 2 * first + (down ? 1 : 0) : first, depth};
     }
     [[nodiscard]] std::uint64_t distance(const Cell& at, std::size_t axis, bool down) const {
         const std::uint32_t to = at[axis], from = root_[axis];
@@ -140,13 +140,13 @@ class GridTrees {
         return next;
     }
     template <class Visit>
-    void around(Cell& at, std::size_t axis, const Visit& visit) const {
+    void visit_around(Cell& at, std::size_t axis, const Visit& visit) const {
         if (axis == axes_) return visit(number(at));
         const std::uint32_t middle = root_[axis];
         for (std::uint32_t place = middle > 0 ? middle - 1 : 0; place < extent_[axis] && place <= middle + 1;
              ++place) {
             at[axis] = place;
-            around(at, axis + 1, visit);
+            visit_around(at, axis + 1, visit);
         }
         at[axis] = middle;
     }

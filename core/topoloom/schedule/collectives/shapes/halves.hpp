@@ -33,7 +33,7 @@ class Halves {
         return piece;
     }
     /// OR of the distances of all later exchanges.
-    [[nodiscard]] std::size_t later(std::uint64_t exchange) const {
+    [[nodiscard]] std::size_t later_distances(std::uint64_t exchange) const {
         return order_ == HalvingOrder::far ? length(exchange) - 1
                                            : (corners_ - 1) & ~((std::size_t{2} << exchange) - 1);
     }

@@ -32,8 +32,8 @@ class Seats {
             runs.remove_prefix(std::min(end + 1, runs.size()));
         }
         if (slash != std::string_view::npos)
-            rank_on_.resize(std::max<std::size_t>(rank_on_.size(), number(text, text.substr(slash + 1))),
-                            no_index);
+            rank_on_.resize(
+                std::max<std::size_t>(rank_on_.size(), parse_number(text, text.substr(slash + 1))), no_index);
     }
 
     [[nodiscard]] std::size_t ranks() const { return seat_of_.size(); }
@@ -45,7 +45,7 @@ class Seats {
     [[nodiscard]] Rank rank(std::size_t seat) const { return Rank{rank_on_[seat]}; }
 
    private:
-    static std::uint32_t number(std::string_view text, std::string_view part) {
+    static std::uint32_t parse_number(std::string_view text, std::string_view part) {
         std::uint32_t found = 0;
         const auto [end, problem] = std::from_chars(part.data(), part.data() + part.size(), found);
         if (problem != std::errc{} || end != part.data() + part.size() || found >= most)
@@ -54,9 +54,9 @@ class Seats {
     }
     void add_run(std::string_view text, std::string_view run) {
         const std::size_t dash = run.find('-');
-        const std::uint32_t first = number(text, run.substr(0, dash));
+        const std::uint32_t first = parse_number(text, run.substr(0, dash));
         const std::uint32_t last =
-            dash == std::string_view::npos ? first : number(text, run.substr(dash + 1));
+            dash == std::string_view::npos ? first : parse_number(text, run.substr(dash + 1));
         if (last < first) fail("seats '", text, "': the run ", run, " ends before it begins");
         for (std::uint32_t seat = first; seat <= last; ++seat) {
             if (is_taken(seat)) fail("seats '", text, "': seat ", seat, " is taken twice");
@@ -71,7 +71,7 @@ class Seats {
 };
 
 /// Formats the seats of ranks 0, 1, ... out of `count` seats.
-[[nodiscard]] inline std::string seats_text(std::span<const std::size_t> seats, std::size_t count) {
+[[nodiscard]] inline std::string format_seats(std::span<const std::size_t> seats, std::size_t count) {
     std::string text;
     std::size_t last = 0;
     for (std::size_t i = 0; i < seats.size();) {
