@@ -14,79 +14,83 @@ namespace {
 
 /// Ranks with a surplus and ranks with a deficit. Two copies of the last sender follow it, so that the next
 /// sender can be read before checking whether it exists.
-struct Sides {
-    BigVector<std::uint32_t> giver, receiver;
-    std::size_t givers = 0;
+struct SendersAndReceivers {
+    BigVector<std::uint32_t> sender, receiver;
+    std::size_t senders = 0;
     std::size_t receivers = 0;
 };
 
 /// Splits ranks by the sign of their excess. Free of branches, because half of them would be mispredicted.
 template <class ExcessOf, class RankAt>
-Sides split(std::size_t ranks, const ExcessOf& excess_of, const RankAt& rank_at) {
-    Sides sides{BigVector<std::uint32_t>(ranks + 2), BigVector<std::uint32_t>(ranks + 1)};
-    std::size_t givers = 0, receivers = 0;
+SendersAndReceivers split_by_excess(std::size_t ranks, const ExcessOf& excess_of, const RankAt& rank_at) {
+    SendersAndReceivers ranks_by_excess{BigVector<std::uint32_t>(ranks + 2),
+                                        BigVector<std::uint32_t>(ranks + 1)};
+    std::size_t senders = 0, receivers = 0;
     for (std::uint32_t i = 0; i < ranks; ++i) {
         const std::uint32_t rank = rank_at(i);
         const std::int64_t excess = excess_of(rank);
-        sides.giver[givers] = rank;
-        sides.receiver[receivers] = rank;
-        givers += excess > 0 ? 1 : 0;
+        ranks_by_excess.sender[senders] = rank;
+        ranks_by_excess.receiver[receivers] = rank;
+        senders += excess > 0 ? 1 : 0;
         receivers += excess < 0 ? 1 : 0;
     }
-    if (givers > 0) sides.giver[givers] = sides.giver[givers + 1] = sides.giver[givers - 1];
-    sides.givers = givers;
-    sides.receivers = receivers;
-    return sides;
+    if (senders > 0)
+        ranks_by_excess.sender[senders] = ranks_by_excess.sender[senders + 1] =
+            ranks_by_excess.sender[senders - 1];
+    ranks_by_excess.senders = senders;
+    ranks_by_excess.receivers = receivers;
+    return ranks_by_excess;
 }
 
 /// Runs the alias method. `phantoms`: each of the lowest ranks, this many, has a phantom task, which is the
 /// first task that it sends. In the printed method a rank whose surplus is used up still serves the next
-/// receiver (`gives_at_share`). The next sender is selected without branches. `only`: list only moves from
+/// receiver (`sends_at_target`). The next sender is selected without branches. `only`: list only moves from
 /// and to this rank.
 template <class ExcessOf>
-Plan serve(const ExcessOf& excess_of, const Sides& sides, std::size_t phantoms, bool gives_at_share,
-           std::optional<Rank> only) {
+Plan fill_deficits(const ExcessOf& excess_of, const SendersAndReceivers& ranks_by_excess,
+                   std::size_t phantoms, bool sends_at_target, std::optional<Rank> only) {
     Plan plan;
-    if (sides.givers == 0 || sides.receivers == 0) return plan;
-    if (!only) plan.reserve(sides.givers + sides.receivers);
-    BigVector<std::int64_t> lacks(sides.givers + 1);  // deficits of senders that sent too much
-    const std::int64_t least = gives_at_share ? 0 : 1;
+    if (ranks_by_excess.senders == 0 || ranks_by_excess.receivers == 0) return plan;
+    if (!only) plan.reserve(ranks_by_excess.senders + ranks_by_excess.receivers);
+    // Deficits of senders that sent too much.
+    BigVector<std::int64_t> deficits(ranks_by_excess.senders + 1);
+    const std::int64_t least = sends_at_target ? 0 : 1;
     const auto phantom_of = [&](std::uint32_t rank) -> std::int64_t { return rank < phantoms ? 1 : 0; };
-    std::size_t giver = 0;
-    std::uint32_t from = sides.giver[0];
+    std::size_t sender = 0;
+    std::uint32_t from = ranks_by_excess.sender[0];
     std::int64_t left = excess_of(from);
     std::int64_t phantom = phantom_of(from);
     std::size_t begin = 0;  // first move of this sender
     // Prefetch the next sender.
-    std::uint32_t then = sides.giver[1];
+    std::uint32_t then = ranks_by_excess.sender[1];
     std::int64_t then_left = excess_of(then);
-    const auto give = [&](std::uint32_t to, std::int64_t tasks) {
+    const auto send_tasks = [&](std::uint32_t to, std::int64_t tasks) {
         if (!only || only->value == from || only->value == to) {
             plan.push_back({Rank{from}, Rank{to}, tasks - phantom});
             if (tasks <= phantom) plan.pop_back();
         }
         left -= tasks;
         const bool next = left < least;
-        lacks[giver] = -left;
-        giver += next ? 1 : 0;
+        deficits[sender] = -left;
+        sender += next ? 1 : 0;
         const std::int64_t mask = -static_cast<std::int64_t>(next);
         from = (from & ~static_cast<std::uint32_t>(mask)) | (then & static_cast<std::uint32_t>(mask));
         left = (left & ~mask) | (then_left & mask);
         phantom = (from < phantoms ? 1 : 0) & mask;
         begin = next ? plan.size() : begin;
-        then = sides.giver[giver + 1];
+        then = ranks_by_excess.sender[sender + 1];
         then_left = excess_of(then);
     };
-    for (std::size_t i = 0; i < sides.receivers; ++i) {
-        const std::uint32_t to = sides.receiver[i];
-        give(to, -excess_of(to));
+    for (std::size_t i = 0; i < ranks_by_excess.receivers; ++i) {
+        const std::uint32_t to = ranks_by_excess.receiver[i];
+        send_tasks(to, -excess_of(to));
     }
     // Moves of this sender may go to receivers and to former senders.
     const auto both = static_cast<std::ptrdiff_t>(begin);
-    const std::uint32_t gives_to_both = from;
-    for (std::size_t i = 0; i < giver; ++i) give(sides.giver[i], lacks[i]);
+    const std::uint32_t sends_to_both = from;
+    for (std::size_t i = 0; i < sender; ++i) send_tasks(ranks_by_excess.sender[i], deficits[i]);
     const auto end = std::find_if(plan.begin() + both, plan.end(),
-                                  [&](const TaskMove& move) { return move.from.value != gives_to_both; });
+                                  [&](const TaskMove& move) { return move.from.value != sends_to_both; });
     std::ranges::sort(plan.begin() + both, end, {}, &TaskMove::to);
     return plan;
 }
@@ -101,8 +105,8 @@ Plan alias_in_order(std::span<const std::int64_t> loads, Remainder remainder, co
     const auto excess_of = [&](std::uint32_t i) {
         return loads[i] + (i < phantoms ? 1 : 0) - (exact ? even.floor + extras[i] : even.ceiling);
     };
-    return serve(excess_of, split(loads.size(), excess_of, rank_at), phantoms,
-                 remainder == Remainder::phantoms, only);
+    return fill_deficits(excess_of, split_by_excess(loads.size(), excess_of, rank_at), phantoms,
+                         remainder == Remainder::phantoms, only);
 }
 
 struct AliasOptions {
@@ -114,7 +118,7 @@ struct AliasOptions {
     }
 };
 
-Plan by_alias(const BalanceProblem& problem, const AliasOptions& options) {
+Plan run_alias(const BalanceProblem& problem, const AliasOptions& options) {
     return alias_in_order(problem.loads, options.remainder, [](std::uint32_t i) { return i; }, problem.only);
 }
 
@@ -126,9 +130,9 @@ Plan alias_plan(std::span<const std::int64_t> loads, Remainder remainder,
 }
 
 Balancer alias_balancer() {
-    return balancer<by_alias>({.name = "alias",
-                               .summary = "every rank that lacks tasks is given all of them by one other",
-                               .source = "Sudheer 2012, ch. 5"});
+    return balancer<run_alias>({.name = "alias",
+                                .summary = "every rank that lacks tasks is given all of them by one other",
+                                .source = "Sudheer 2012, ch. 5"});
 }
 
 }  // namespace topoloom

@@ -23,7 +23,7 @@ enum class PlanCost { hop_bytes, busiest_link, messages };
 
 /// Alternatives to the default limit, for machines with link bandwidths: the plan with the fewest hops may
 /// overload a link. The limit does not change the number of messages.
-constexpr std::uint32_t further_receives[] = {1, 3, 4, 0};
+constexpr std::uint32_t further_receive_limits[] = {1, 3, 4, 0};
 /// Above this number of ranks only the default limit is tried: evaluating a plan takes a sixth of a second
 /// for a million ranks.
 constexpr std::size_t many_ranks = 300'000;
@@ -37,22 +37,22 @@ struct AutoOptions {
 };
 
 /// Congestion: bytes on the busiest link divided by its bandwidth, for tasks of one byte.
-double busiest_link(const BalanceProblem& problem, const Plan& plan) {
-    std::vector<Rank> givers;
+double compute_congestion(const BalanceProblem& problem, const Plan& plan) {
+    std::vector<Rank> senders;
     std::vector<Rank> receivers;
     std::vector<Bytes> bytes;
     for (const auto& [from, to, tasks] : plan) {
-        givers.push_back(from);
+        senders.push_back(from);
         receivers.push_back(to);
         bytes.emplace_back(tasks);
     }
-    const CommGraph sent = CommGraph::from_edges(problem.loads.size(), givers, receivers, bytes);
+    const CommGraph sent = CommGraph::from_edges(problem.loads.size(), senders, receivers, bytes);
     const Placement placement = Placement::restored(
         problem.machine->shared_text(), {problem.slots.begin(), problem.slots.end()}, SlotUse::shared);
     return judge(sent, *problem.machine, placement).congestion_max;
 }
 
-Plan by_auto(const BalanceProblem& problem, const AutoOptions& options) {
+Plan run_auto(const BalanceProblem& problem, const AutoOptions& options) {
     if (problem.machine == nullptr) {
         if (options.cost != PlanCost::hop_bytes)
             fail("balancer 'auto' with a cost chooses by a machine; give one");
@@ -65,7 +65,7 @@ Plan by_auto(const BalanceProblem& problem, const AutoOptions& options) {
             case PlanCost::hop_bytes:
                 return {hops(plan), messages(plan)};
             case PlanCost::busiest_link:
-                return {busiest_link(problem, plan), hops(plan)};
+                return {compute_congestion(problem, plan), hops(plan)};
             case PlanCost::messages:
                 return {messages(plan), hops(plan)};
         }
@@ -74,10 +74,11 @@ Plan by_auto(const BalanceProblem& problem, const AutoOptions& options) {
     Plan best;
     std::pair<double, double> least{std::numeric_limits<double>::infinity(), 0};
     const std::vector<std::uint32_t> order = near_order(*problem.machine, problem.slots);
-    std::vector<std::uint32_t> receives{usual_receives};
+    std::vector<std::uint32_t> receive_limits{usual_receives};
     if (options.cost == PlanCost::busiest_link && problem.loads.size() <= many_ranks)
-        receives.insert(receives.end(), std::begin(further_receives), std::end(further_receives));
-    std::vector<Plan> plans = transport_plans(problem, order, receives);
+        receive_limits.insert(receive_limits.end(), std::begin(further_receive_limits),
+                              std::end(further_receive_limits));
+    std::vector<Plan> plans = transport_plans(problem, order, receive_limits);
     plans.push_back(nearest_plan(problem.loads, order));
     plans.push_back(alias_plan(problem.loads, Remainder::exact, order));
     for (Plan& plan : plans) {
@@ -92,7 +93,7 @@ Plan by_auto(const BalanceProblem& problem, const AutoOptions& options) {
 }  // namespace
 
 Balancer auto_balancer() {
-    return balancer<by_auto>(
+    return balancer<run_auto>(
         {.name = "auto", .summary = "the cheapest of transport and curve; without a machine, alias"});
 }
 

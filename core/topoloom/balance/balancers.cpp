@@ -30,12 +30,12 @@ const std::vector<Balancer>& balancers() {
 
 namespace {
 
-struct Named {
+struct BalancerWithOptions {
     const Balancer& entry;
     MakePlan make;
 };
 
-Named named_balancer(std::string_view method) {
+BalancerWithOptions find_balancer(std::string_view method) {
     const auto [name, values] = read_named_options("balancer", method);
     const auto found = std::ranges::find(balancers(), name, &Balancer::name);
     if (found == balancers().end()) {
@@ -48,10 +48,10 @@ Named named_balancer(std::string_view method) {
 
 }  // namespace
 
-bool forwards_tasks(std::string_view method) { return named_balancer(method).entry.forwards_tasks; }
+bool forwards_tasks(std::string_view method) { return find_balancer(method).entry.forwards_tasks; }
 
 Plan balance(const BalanceProblem& problem, std::string_view method) {
-    const Named found = named_balancer(method);
+    const BalancerWithOptions found = find_balancer(method);
     static_cast<void>(even_load(problem.loads));
     if (found.entry.needs_machine && problem.machine == nullptr)
         fail("balancer '", found.entry.name, "' chooses near ranks; give a machine");

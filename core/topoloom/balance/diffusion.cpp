@@ -12,14 +12,14 @@ namespace topoloom {
 
 namespace {
 
-std::vector<std::int64_t> excess_of(std::span<const std::int64_t> loads) {
+std::vector<std::int64_t> compute_excess(std::span<const std::int64_t> loads) {
     std::vector<std::int64_t> excess = target_loads(loads);
     for (std::size_t i = 0; i < loads.size(); ++i) excess[i] = loads[i] - excess[i];
     return excess;
 }
 
 /// Fraction of the load difference that flows in one step, per pair.
-std::vector<double> shares_of(const RankNetwork& network) {
+std::vector<double> compute_flow_fractions(const RankNetwork& network) {
     std::vector<double> shares;
     for (const auto& [low, high] : network.pairs)
         shares.push_back(1.0 / (1 + std::max(network.degree[low], network.degree[high])));
@@ -28,7 +28,7 @@ std::vector<double> shares_of(const RankNetwork& network) {
 
 /// Upper bound on the fraction of a difference that remains after a step: the second largest eigenvalue of
 /// the diffusion matrix, by power iteration.
-double slowest_decay(const RankNetwork& network, const std::vector<double>& shares) {
+double estimate_decay(const RankNetwork& network, const std::vector<double>& shares) {
     std::vector<double> x(network.ranks);
     for (std::size_t i = 0; i < x.size(); ++i)
         x[i] = std::cos(3.0 * static_cast<double>(i) / static_cast<double>(x.size())) + (i % 2 ? 0.1 : -0.1);
@@ -63,21 +63,21 @@ double slowest_decay(const RankNetwork& network, const std::vector<double>& shar
 
 Plan diffusion_plan(std::span<const std::int64_t> loads, const RankNetwork& network, std::uint32_t order,
                     std::uint32_t steps) {
-    const std::vector<std::int64_t> excess = excess_of(loads);
-    const std::vector<double> shares = shares_of(network);
+    const std::vector<std::int64_t> excess = compute_excess(loads);
+    const std::vector<double> shares = compute_flow_fractions(network);
     std::vector<double> left(excess.begin(), excess.end());
     std::vector<double> step(shares.size(), 0);  // flow of the previous step
     Flow flow(shares.size(), 0);
-    const double decay = order == 2 ? slowest_decay(network, shares) : 0;
+    const double decay = order == 2 ? estimate_decay(network, shares) : 0;
     const double beta = 2 / (1 + std::sqrt(1 - decay * decay));
-    const auto within_half = [](double e) { return std::abs(e) < 0.5; };
-    for (std::uint32_t done = 0; done < steps && !std::ranges::all_of(left, within_half); ++done) {
+    const auto is_within_half = [](double e) { return std::abs(e) < 0.5; };
+    for (std::uint32_t done = 0; done < steps && !std::ranges::all_of(left, is_within_half); ++done) {
         const std::vector<double> before = left;
-        const bool goes_on = order == 2 && done > 0;
+        const bool is_second_order = order == 2 && done > 0;
         for (std::size_t p = 0; p < shares.size(); ++p) {
             const auto [low, high] = network.pairs[p];
             const double levelled = shares[p] * (before[low] - before[high]);
-            step[p] = goes_on ? beta * levelled + (beta - 1) * step[p] : levelled;
+            step[p] = is_second_order ? beta * levelled + (beta - 1) * step[p] : levelled;
             flow[p] += step[p];
             left[low] -= step[p];
             left[high] += step[p];
@@ -108,7 +108,7 @@ Plan integer_diffusion_plan(std::span<const std::int64_t> loads, const RankNetwo
 }
 
 Plan laplacian_plan(std::span<const std::int64_t> loads, const RankNetwork& network) {
-    const std::vector<std::int64_t> excess = excess_of(loads);
+    const std::vector<std::int64_t> excess = compute_excess(loads);
     std::vector<double> residual(excess.begin(), excess.end());
     std::vector<double> potential(network.ranks, 0);
     std::vector<double> direction = residual;
@@ -172,31 +172,32 @@ struct DiffusionOptions : IntegerDiffusionOptions {
     }
 };
 
-Plan by_diffusion(const BalanceProblem& problem, const DiffusionOptions& options) {
+Plan run_diffusion(const BalanceProblem& problem, const DiffusionOptions& options) {
     return diffusion_plan(problem.loads, rank_network(options.neighbors, problem.loads.size()), options.order,
                           options.steps);
 }
 
-Plan by_integer_diffusion(const BalanceProblem& problem, const IntegerDiffusionOptions& options) {
+Plan run_integer_diffusion(const BalanceProblem& problem, const IntegerDiffusionOptions& options) {
     return integer_diffusion_plan(problem.loads, rank_network(options.neighbors, problem.loads.size()),
                                   options.steps);
 }
 
-Plan by_laplacian(const BalanceProblem& problem, const FlowOptions& options) {
+Plan run_laplacian(const BalanceProblem& problem, const FlowOptions& options) {
     return laplacian_plan(problem.loads, rank_network(options.neighbors, problem.loads.size()));
 }
 
 }  // namespace
 
 Balancer diffusion_balancer() {
-    return balancer<by_diffusion>({.name = "diffusion",
-                                   .summary = "neighbors level out their difference, step by step",
-                                   .source = "Cybenko 1989; second order: Muthukrishnan, Ghosh, Schultz 1998",
-                                   .forwards_tasks = true});
+    return balancer<run_diffusion>(
+        {.name = "diffusion",
+         .summary = "neighbors level out their difference, step by step",
+         .source = "Cybenko 1989; second order: Muthukrishnan, Ghosh, Schultz 1998",
+         .forwards_tasks = true});
 }
 
 Balancer integer_diffusion_balancer() {
-    return balancer<by_integer_diffusion>(
+    return balancer<run_integer_diffusion>(
         {.name = "integer-diffusion",
          .summary = "the same in entire tasks; ends where neighbors differ by less than their degree",
          .source = "Sudheer 2012, ch. 5",
@@ -204,10 +205,10 @@ Balancer integer_diffusion_balancer() {
 }
 
 Balancer laplacian_balancer() {
-    return balancer<by_laplacian>({.name = "laplacian",
-                                   .summary = "the flow between neighbors with the least sum of squares",
-                                   .source = "Hu, Blake, Emerson 1998",
-                                   .forwards_tasks = true});
+    return balancer<run_laplacian>({.name = "laplacian",
+                                    .summary = "the flow between neighbors with the least sum of squares",
+                                    .source = "Hu, Blake, Emerson 1998",
+                                    .forwards_tasks = true});
 }
 
 }  // namespace topoloom

@@ -18,32 +18,32 @@ struct OutPairs {
     std::vector<std::size_t> pairs;
 };
 
-OutPairs out_pairs(const RankNetwork& network, const std::vector<std::int64_t>& flow) {
-    const auto giver = [&](std::size_t p) {
+OutPairs find_out_pairs(const RankNetwork& network, const std::vector<std::int64_t>& flow) {
+    const auto sender = [&](std::size_t p) {
         return flow[p] > 0 ? network.pairs[p].low : network.pairs[p].high;
     };
     OutPairs out{std::vector<std::size_t>(network.ranks + 1, 0), {}};
     for (std::size_t p = 0; p < flow.size(); ++p) {
-        if (flow[p] != 0) ++out.first[giver(p) + 1];
+        if (flow[p] != 0) ++out.first[sender(p) + 1];
     }
     for (std::size_t i = 0; i < network.ranks; ++i) out.first[i + 1] += out.first[i];
     out.pairs.resize(out.first.back());
     std::vector<std::size_t> next(out.first.begin(), out.first.end() - 1);
     for (std::size_t p = 0; p < flow.size(); ++p) {
-        if (flow[p] != 0) out.pairs[next[giver(p)]++] = p;
+        if (flow[p] != 0) out.pairs[next[sender(p)]++] = p;
     }
     return out;
 }
 
 /// Subtracts from every cycle its smallest flow, by depth-first search. O(pairs + ranks on cycles).
 void break_cycles(const RankNetwork& network, std::vector<std::int64_t>& flow) {
-    const OutPairs out = out_pairs(network, flow);
+    const OutPairs out = find_out_pairs(network, flow);
     std::vector<std::size_t> next(out.first.begin(), out.first.end() - 1);
     std::vector<std::uint32_t> depth(network.ranks, 0);  // position on the path, from 1; 0: not on it
     std::vector<std::size_t> path;                       // pairs
     std::vector<std::uint32_t> on_path;                  // ranks on the path: one more than pairs
-    const auto receiver = [&](std::size_t p, std::uint32_t giver) {
-        return network.pairs[p].low == giver ? network.pairs[p].high : network.pairs[p].low;
+    const auto receiver = [&](std::size_t p, std::uint32_t sender) {
+        return network.pairs[p].low == sender ? network.pairs[p].high : network.pairs[p].low;
     };
     const auto leave = [&] {
         depth[on_path.back()] = 0;

@@ -28,8 +28,8 @@ std::vector<Plan> transport_plans(const BalanceProblem& problem, std::span<const
             most > 0 ? limit_receives(cheapest, near.ranks.size(), most) : cheapest;
         Plan moves;
         moves.reserve(shipments.size());
-        for (const auto& [giver, receiver, tasks] : shipments)
-            moves.push_back({Rank{near.ranks[giver]}, Rank{near.ranks[receiver]}, tasks});
+        for (const auto& [sender, receiver, tasks] : shipments)
+            moves.push_back({Rank{near.ranks[sender]}, Rank{near.ranks[receiver]}, tasks});
         plans.push_back(make_plan(std::move(moves)));
     }
     return plans;
@@ -57,17 +57,17 @@ struct TransportOptions {
     }
 };
 
-Plan by_transport(const BalanceProblem& problem, const TransportOptions& options) {
+Plan run_transport(const BalanceProblem& problem, const TransportOptions& options) {
     return transport_plan(problem, near_order(*problem.machine, problem.slots), options.receives);
 }
 
 }  // namespace
 
 Balancer transport_balancer() {
-    return balancer<by_transport>({.name = "transport",
-                                   .summary = "surplus goes to deficits over the fewest hops",
-                                   .source = "transportation simplex: Dantzig 1951",
-                                   .needs_machine = true});
+    return balancer<run_transport>({.name = "transport",
+                                    .summary = "surplus goes to deficits over the fewest hops",
+                                    .source = "transportation simplex: Dantzig 1951",
+                                    .needs_machine = true});
 }
 
 }  // namespace topoloom

@@ -46,8 +46,8 @@ struct Message {
 /// Requires that Load can store the half messages of any link. With one-byte loads, a few instructions add
 /// the loads of all links.
 template <class Load>
-BusScore score(const Arcs& arcs, std::span<const Message> messages, std::int64_t largest,
-               const BusAffinity& element) {
+BusScore score_affinity(const Arcs& arcs, std::span<const Message> messages, std::int64_t largest,
+                        const BusAffinity& element) {
     alignas(lanes) std::array<Load, lanes> load{};
     BusScore score;
     for (const Message& message : messages) {
@@ -108,8 +108,8 @@ BusAffinities rank_bus_affinities(const RingBus& bus, std::span<const Node> stat
     BusAffinity element;
     std::iota(element.begin(), element.end(), std::uint8_t{0});
     do {
-        const BusScore found = few ? score<std::uint8_t>(arcs, messages, largest, element)
-                                   : score<std::int64_t>(arcs, messages, largest, element);
+        const BusScore found = few ? score_affinity<std::uint8_t>(arcs, messages, largest, element)
+                                   : score_affinity<std::int64_t>(arcs, messages, largest, element);
         result.ranking.push_back({found, element});
     } while (std::ranges::next_permutation(element).found);
     std::ranges::stable_sort(result.ranking, {}, &RankedAffinity::score);

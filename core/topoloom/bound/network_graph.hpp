@@ -45,7 +45,7 @@ class NetworkCut {
     void add(std::uint32_t vertex);
     /// Adds switches (vertices without capacity) with more bandwidth to the set than to the other vertices.
     void add_switches();
-    [[nodiscard]] bool holds(std::uint32_t vertex) const { return inside_[vertex] != 0; }
+    [[nodiscard]] bool contains_vertex(std::uint32_t vertex) const { return inside_[vertex] != 0; }
     [[nodiscard]] std::span<const std::uint32_t> members() const { return members_; }
     [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
     [[nodiscard]] double bandwidth() const { return graph_.bandwidth(out_ + in_); }

@@ -98,7 +98,7 @@ class PriceGame {
     }
 
     /// Plays the game. Returns the mean prices of the second half of the rounds.
-    std::vector<double> play(Meter& meter) {
+    std::vector<double> average_prices(Meter& meter) {
         constexpr int rounds = 400;
         constexpr double step = 0.2;
         std::vector<double> pressure(routes_.link_count(), 0);
@@ -110,8 +110,8 @@ class PriceGame {
             set_prices(pressure, step, price);
             if (2 * round >= rounds) std::ranges::transform(sum, price, sum.begin(), std::plus());
             routes_.set_prices(price);
-            const std::uint64_t looks = answer();
-            if (!meter.spend(looks + 1)) return price;
+            const std::uint64_t examined_messages = improve_placement();
+            if (!meter.spend(examined_messages + 1)) return price;
             std::ranges::fill(seconds, 0);
             for (std::uint32_t u = 0; u < exchanges_.size(); ++u) {
                 for (const Exchange& exchange : exchanges_[u])
@@ -130,7 +130,7 @@ class PriceGame {
     double min_payment(Meter& meter) {
         const std::size_t pairs = problem_.symmetric().edge_count();
         const std::size_t places = node_of_place_.size();
-        const double enough = paid();
+        const double enough = total_payment();
         if (enough == 0) return 0;
         const double scale = cost_scale(enough);
         qap::DualAscent ascent(static_cast<std::uint32_t>(exchanges_.size()),
@@ -193,7 +193,7 @@ class PriceGame {
         }
         return sum;
     }
-    [[nodiscard]] double farthest() const {
+    [[nodiscard]] double max_distance() const {
         double most = 0;
         for (const std::uint32_t a : node_of_place_) {
             for (const std::uint32_t b : node_of_place_) most = std::max(most, routes_.distance(a, b));
@@ -201,25 +201,25 @@ class PriceGame {
         return most;
     }
     /// Total price of this placement.
-    [[nodiscard]] double paid() const {
+    [[nodiscard]] double total_payment() const {
         double sum = 0;
         for (std::uint32_t u = 0; u < exchanges_.size(); ++u) sum += payment(u, node_of(u), no_index, 0) / 2;
         return sum;
     }
     /// Scale of integer costs. Costs clamped by dual ascent are at least the payment of this placement; with
     /// many partners, whose sums might overflow, the scale avoids clamping.
-    [[nodiscard]] double cost_scale(double paid) const {
+    [[nodiscard]] double cost_scale(double total_payment) const {
         std::size_t max_partners = 1;
         for (const auto& exchanges : exchanges_) max_partners = std::max(max_partners, exchanges.size());
-        if (max_partners <= 64) return qap::DualAscent::max_cost / paid;
+        if (max_partners <= 64) return qap::DualAscent::max_cost / total_payment;
         const double most =
             std::min<double>(qap::DualAscent::max_cost, 0x1p30 / static_cast<double>(max_partners));
-        return most / (static_cast<double>(problem_.graph().total_bytes().value) * farthest());
+        return most / (static_cast<double>(problem_.graph().total_bytes().value) * max_distance());
     }
     /// Tries each exchange and move once and applies those that pay less. Returns the number of examined
     /// messages.
-    std::uint64_t answer() {
-        std::uint64_t looks = 0;
+    std::uint64_t improve_placement() {
+        std::uint64_t examined_messages = 0;
         for (std::uint32_t u = 0; u < exchanges_.size(); ++u) {
             for (std::uint32_t q = 0; q < occupant_.size(); ++q) {
                 const std::uint32_t v = occupant_[q];
@@ -227,7 +227,7 @@ class PriceGame {
                 const std::uint32_t p = place_of_rank_[u];
                 const std::uint32_t from = node_of_place_[p];
                 const std::uint32_t to = node_of_place_[q];
-                looks += exchanges_[u].size() + 1;
+                examined_messages += exchanges_[u].size() + 1;
                 double before = payment(u, from, no_index, 0);
                 double after = payment(u, to, v, from);
                 if (v != no_index) {
@@ -240,7 +240,7 @@ class PriceGame {
                 if (v != no_index) place_of_rank_[v] = p;
             }
         }
-        return looks;
+        return examined_messages;
     }
 
     const BoundProblem& problem_;
@@ -264,7 +264,7 @@ CongestionBound price_bound(const BoundProblem& problem, Meter& meter) {
     PricedRoutes routes(network, nodes);
     if (routes.link_count() == 0 || problem.graph().total_bytes().value == 0) return {};
     PriceGame game(problem, routes);
-    const std::vector<double> prices = game.play(meter);
+    const std::vector<double> prices = game.average_prices(meter);
     routes.set_prices(prices);
     return {game.min_payment(meter), "prices", std::to_string(routes.link_count()) + " links"};
 }

@@ -28,7 +28,7 @@ class Transport {
           row_before_(columns_),
           column_before_(rows_) {}
 
-    void send(std::uint32_t row, std::uint64_t amount) {
+    void ship(std::uint32_t row, std::uint64_t amount) {
         while (amount > 0) {
             const std::uint32_t end = find_path(row);
             std::uint64_t most = std::min(amount, left_[end]);
@@ -53,7 +53,7 @@ class Transport {
 
    private:
     std::uint64_t& flow(std::uint32_t i, std::uint32_t j) { return flow_[std::size_t{i} * columns_ + j]; }
-    [[nodiscard]] std::int64_t reduced(std::uint32_t i, std::uint32_t j) const {
+    [[nodiscard]] std::int64_t reduced_cost(std::uint32_t i, std::uint32_t j) const {
         return costs_[std::size_t{i} * columns_ + j] - price_[j];
     }
 
@@ -66,7 +66,7 @@ class Transport {
         const auto follow = [&](std::uint32_t i, std::int64_t offset) {
             row_done[i] = 1;
             for (std::uint32_t j = 0; j < columns_; ++j) {
-                const std::int64_t there = reduced(i, j) + offset;
+                const std::int64_t there = reduced_cost(i, j) + offset;
                 if (!done[j] && there < distance_[j]) {
                     distance_[j] = there;
                     row_before_[j] = i;
@@ -90,7 +90,7 @@ class Transport {
             for (std::uint32_t i = 0; i < rows_; ++i) {
                 if (row_done[i] || flow(i, nearest) == 0) continue;
                 column_before_[i] = nearest;
-                follow(i, least - reduced(i, nearest));
+                follow(i, least - reduced_cost(i, nearest));
             }
         }
     }
@@ -124,7 +124,7 @@ std::int64_t min_transport_cost(std::span<const std::int64_t> costs, std::span<c
     const std::uint64_t capacity = std::reduce(capacities.begin(), capacities.end());
     if (supply > capacity) fail("supplies of ", supply, " do not fit into capacities of ", capacity);
     Transport transport(costs, capacities);
-    for (std::uint32_t i = 0; i < supplies.size(); ++i) transport.send(i, supplies[i]);
+    for (std::uint32_t i = 0; i < supplies.size(); ++i) transport.ship(i, supplies[i]);
     return transport.cost();
 }
 

@@ -83,7 +83,7 @@ bool NodeSearch::may_swap(std::uint32_t a, std::uint32_t b) {
     return held_[x * nodes_ + node_of_[b]] < at_most_[x] && held_[y * nodes_ + node_of_[a]] < at_most_[y];
 }
 
-double NodeSearch::rough_change(std::uint32_t a, std::uint32_t b) {
+double NodeSearch::change_without_shared(std::uint32_t a, std::uint32_t b) {
     const std::uint32_t u = node_of_[a];
     const std::uint32_t v = node_of_[b];
     return visit_cost(a, v) - visit_cost(a, u) + visit_cost(b, u) - visit_cost(b, v);
@@ -111,7 +111,7 @@ double NodeSearch::shared_change(std::uint32_t a, std::uint32_t b) {
 }
 
 /// Excess over the limit, relative to a GPU's mean load.
-double NodeSearch::over_limit(std::size_t node, double load, double over) const {
+double NodeSearch::relative_excess(std::size_t node, double load, double over) const {
     const double limit = mean_ * static_cast<double>(gpus_.gpus_on(node).size()) * (1 + over);
     return std::max(0.0, load - limit) / mean_;
 }
@@ -123,7 +123,7 @@ double NodeSearch::first_temperature(Rng& rng) {
         const std::uint32_t a = movable_[rng.below(static_cast<std::uint32_t>(movable_.size()))];
         const std::uint32_t b = movable_[rng.below(static_cast<std::uint32_t>(movable_.size()))];
         if (!may_swap(a, b)) continue;
-        sum += std::abs(rough_change(a, b));
+        sum += std::abs(change_without_shared(a, b));
         ++drawn;
     }
     return drawn == 0 ? 0 : 0.5 * sum / drawn;
@@ -147,14 +147,15 @@ void NodeSearch::anneal(std::size_t swaps, double over, double heat, Rng& rng) {
             const std::uint32_t a = movable_[rng.below(count)];
             const std::uint32_t b = movable_[rng.below(count)];
             if (!may_swap(a, b)) continue;
-            double change = rough_change(a, b);
+            double change = change_without_shared(a, b);
             const double worst = temperature * 12;
             if (change > worst) continue;
             const std::uint32_t u = node_of_[a];
             const std::uint32_t v = node_of_[b];
             const double less = replicas_[a].load - replicas_[b].load;
-            change += per_load * (over_limit(u, load_[u] - less, allowed) - over_limit(u, load_[u], allowed) +
-                                  over_limit(v, load_[v] + less, allowed) - over_limit(v, load_[v], allowed));
+            change += per_load *
+                      (relative_excess(u, load_[u] - less, allowed) - relative_excess(u, load_[u], allowed) +
+                       relative_excess(v, load_[v] + less, allowed) - relative_excess(v, load_[v], allowed));
             if (change > worst) continue;
             const double limit = -temperature * std::log(1 - rng.uniform());
             if (change > limit || change + shared_change(a, b) > limit) continue;
@@ -176,7 +177,7 @@ bool NodeSearch::pack(double most) {
         const auto bins = pack_evenly(part, gpus_.gpus_on(node).size(), gpus_.slots());
         for (std::size_t i = 0; i < here.size(); ++i) gpu_of[here[i]] = gpus_.gpus_on(node)[bins[i]];
     }
-    put_on(gpu_of);
+    assign_gpus(gpu_of);
     constexpr int tries = 200;
     for (int i = 0; i < tries; ++i) {
         if (*std::max_element(gpu_load_.begin(), gpu_load_.end()) <= most) return true;
@@ -185,7 +186,7 @@ bool NodeSearch::pack(double most) {
     return false;
 }
 
-void NodeSearch::put_on(std::span<const std::uint32_t> gpus) {
+void NodeSearch::assign_gpus(std::span<const std::uint32_t> gpus) {
     gpu_of_.assign(gpus.begin(), gpus.end());
     gpu_load_.assign(gpus_.count(), 0);
     on_gpu_.assign(gpus_.count(), {});
@@ -195,7 +196,7 @@ void NodeSearch::put_on(std::span<const std::uint32_t> gpus) {
     }
 }
 
-bool NodeSearch::on_gpu(std::uint32_t gpu, std::uint32_t expert) const {
+bool NodeSearch::has_expert(std::uint32_t gpu, std::uint32_t expert) const {
     return std::any_of(on_gpu_[gpu].begin(), on_gpu_[gpu].end(),
                        [&](std::uint32_t one) { return replicas_[one].expert == expert; });
 }
@@ -223,11 +224,12 @@ bool NodeSearch::unload_fullest(double most) {
             const std::uint32_t gpu = gpu_of_[b];
             const double less = replicas_[a].load - replicas_[b].load;
             if (gpu == full || less <= 1e-12 * mean_ || gpu_load_[gpu] + less > most) continue;
-            if (on_gpu(gpu, replicas_[a].expert) || on_gpu(full, replicas_[b].expert)) continue;
+            if (has_expert(gpu, replicas_[a].expert) || has_expert(full, replicas_[b].expert)) continue;
             const bool is_near = node_of_[a] == node_of_[b];
             if (!is_near && !may_swap(a, b)) continue;
-            const std::pair<double, double> value{std::max(most, gpu_load_[full] - less),
-                                                  is_near ? 0 : rough_change(a, b) + shared_change(a, b)};
+            const std::pair<double, double> value{
+                std::max(most, gpu_load_[full] - less),
+                is_near ? 0 : change_without_shared(a, b) + shared_change(a, b)};
             if (value >= least) continue;
             least = value;
             best = {a, b};
@@ -239,12 +241,12 @@ bool NodeSearch::unload_fullest(double most) {
 }
 
 /// Whether the GPUs of two replicas can swap them.
-bool NodeSearch::fits(std::uint32_t a, std::uint32_t b, double most) const {
+bool NodeSearch::fits_after_swap(std::uint32_t a, std::uint32_t b, double most) const {
     const std::uint32_t from = gpu_of_[a];
     const std::uint32_t to = gpu_of_[b];
     const double less = replicas_[a].load - replicas_[b].load;
     if (gpu_load_[from] - less > most || gpu_load_[to] + less > most) return false;
-    return !on_gpu(to, replicas_[a].expert) && !on_gpu(from, replicas_[b].expert);
+    return !has_expert(to, replicas_[a].expert) && !has_expert(from, replicas_[b].expert);
 }
 
 void NodeSearch::anneal_gpus(double most, std::size_t swaps, double heat, Rng& rng) {
@@ -261,9 +263,10 @@ void NodeSearch::anneal_gpus(double most, std::size_t swaps, double heat, Rng& r
             if (!may_swap(a, b)) continue;
             const double done = static_cast<double>(i) / static_cast<double>(swaps);
             const double limit = -first * std::pow(0.02, done) * std::log(1 - rng.uniform());
-            change = rough_change(a, b);
-            if (change > limit || !fits(a, b, most) || change + shared_change(a, b) > limit) continue;
-        } else if (!fits(a, b, most)) {
+            change = change_without_shared(a, b);
+            if (change > limit || !fits_after_swap(a, b, most) || change + shared_change(a, b) > limit)
+                continue;
+        } else if (!fits_after_swap(a, b, most)) {
             continue;
         }
         swap_gpus(a, b);
@@ -274,8 +277,10 @@ bool NodeSearch::reduce_visits(double most) {
     bool any = false;
     for (const std::uint32_t a : movable_) {
         for (const std::uint32_t b : movable_) {
-            if (b <= a || !may_swap(a, b) || rough_change(a, b) > -1e-9 || !fits(a, b, most)) continue;
-            if (rough_change(a, b) + shared_change(a, b) > -1e-9) continue;
+            if (b <= a || !may_swap(a, b) || change_without_shared(a, b) > -1e-9 ||
+                !fits_after_swap(a, b, most))
+                continue;
+            if (change_without_shared(a, b) + shared_change(a, b) > -1e-9) continue;
             swap_gpus(a, b);
             any = true;
         }

@@ -44,7 +44,7 @@ class NodeSearch {
     /// returns false if one still does.
     [[nodiscard]] bool pack(double most);
     /// Replaces pack(): assigns replicas to these GPUs of their nodes.
-    void put_on(std::span<const std::uint32_t> gpus);
+    void assign_gpus(std::span<const std::uint32_t> gpus);
 
     /// Anneals packed replicas by swaps that leave no GPU above `most`, starting at this fraction of the
     /// initial temperature, then applies all remaining swaps that reduce visits. Returns the GPU of each
@@ -76,15 +76,15 @@ class NodeSearch {
     }
     [[nodiscard]] bool may_swap(std::uint32_t a, std::uint32_t b);
     /// Change of visits without tokens that both replicas share; a lower bound.
-    [[nodiscard]] double rough_change(std::uint32_t a, std::uint32_t b);
+    [[nodiscard]] double change_without_shared(std::uint32_t a, std::uint32_t b);
     [[nodiscard]] double shared_change(std::uint32_t a, std::uint32_t b);
-    [[nodiscard]] double over_limit(std::size_t node, double load, double over) const;
+    [[nodiscard]] double relative_excess(std::size_t node, double load, double over) const;
     [[nodiscard]] double first_temperature(Rng& rng);
     void move(std::uint32_t replica, std::uint32_t to);
     void swap(std::uint32_t a, std::uint32_t b);
     void anneal_gpus(double most, std::size_t swaps, double heat, Rng& rng);
-    [[nodiscard]] bool fits(std::uint32_t a, std::uint32_t b, double most) const;
-    [[nodiscard]] bool on_gpu(std::uint32_t gpu, std::uint32_t expert) const;
+    [[nodiscard]] bool fits_after_swap(std::uint32_t a, std::uint32_t b, double most) const;
+    [[nodiscard]] bool has_expert(std::uint32_t gpu, std::uint32_t expert) const;
     [[nodiscard]] bool unload_fullest(double most);
     bool reduce_visits(double most);
     void swap_gpus(std::uint32_t a, std::uint32_t b);

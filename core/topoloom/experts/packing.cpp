@@ -26,17 +26,17 @@ class Bins {
             std::pair<bool, double> least{true, std::numeric_limits<double>::infinity()};
             for (std::size_t bin = 0; bin < held_.size(); ++bin) {
                 if (held_[bin].size() == slots_) continue;
-                const std::pair<bool, double> value{holds(bin, replicas_[replica].expert), load_[bin]};
+                const std::pair<bool, double> value{has_expert(bin, replicas_[replica].expert), load_[bin]};
                 if (best == held_.size() || value < least) {
                     least = value;
                     best = bin;
                 }
             }
-            put(replica, best);
+            add_replica(replica, best);
         }
     }
 
-    void even_out() {
+    void balance() {
         while (swap_with_fullest()) {
         }
     }
@@ -44,12 +44,12 @@ class Bins {
     [[nodiscard]] std::vector<std::uint32_t> take() { return std::move(bin_of_); }
 
    private:
-    [[nodiscard]] bool holds(std::size_t bin, std::uint32_t expert) const {
+    [[nodiscard]] bool has_expert(std::size_t bin, std::uint32_t expert) const {
         return std::any_of(held_[bin].begin(), held_[bin].end(),
                            [&](std::uint32_t one) { return replicas_[one].expert == expert; });
     }
 
-    void put(std::uint32_t replica, std::size_t bin) {
+    void add_replica(std::uint32_t replica, std::size_t bin) {
         held_[bin].push_back(replica);
         load_[bin] += replicas_[replica].load;
         bin_of_[replica] = static_cast<std::uint32_t>(bin);
@@ -71,7 +71,8 @@ class Bins {
                     const ExpertReplica& got = replicas_[held_[bin][in]];
                     const double less = gone.load - got.load;
                     const double after = std::max(load_[full] - less, load_[bin] + less);
-                    if (after >= least || holds(bin, gone.expert) || holds(full, got.expert)) continue;
+                    if (after >= least || has_expert(bin, gone.expert) || has_expert(full, got.expert))
+                        continue;
                     least = after;
                     best_bin = bin;
                     best_out = out;
@@ -103,7 +104,7 @@ std::vector<std::uint32_t> pack_evenly(std::span<const ExpertReplica> replicas, 
                                        std::size_t slots) {
     Bins packed(replicas, bins, slots);
     packed.fill();
-    packed.even_out();
+    packed.balance();
     return packed.take();
 }
 

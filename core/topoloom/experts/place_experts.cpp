@@ -27,14 +27,14 @@ using Counts = std::vector<std::uint32_t>;
 constexpr double rounding = 1e-9;  // relative, for sums of loads in a different order
 
 /// Offset of the first replica of each expert in the list of replicas.
-Counts firsts(const Counts& counts) {
+Counts first_replicas(const Counts& counts) {
     Counts first(counts.size(), 0);
     std::exclusive_scan(counts.begin(), counts.end(), first.begin(), 0U);
     return first;
 }
 
-std::vector<std::uint32_t> slots_of(const ExpertGpus& gpus, std::span<const ExpertReplica> replicas,
-                                    std::span<const std::uint32_t> gpu_of) {
+std::vector<std::uint32_t> experts_by_slot(const ExpertGpus& gpus, std::span<const ExpertReplica> replicas,
+                                           std::span<const std::uint32_t> gpu_of) {
     std::vector<std::uint32_t> order(replicas.size());
     std::iota(order.begin(), order.end(), 0U);
     std::stable_sort(order.begin(), order.end(),
@@ -44,31 +44,32 @@ std::vector<std::uint32_t> slots_of(const ExpertGpus& gpus, std::span<const Expe
     return held;
 }
 
-class Search {
+class ExpertPlacementSearch {
    public:
-    Search(const ExpertLayer& layer, const ExpertGpus& gpus, ExpertDispatch dispatch, double slack, Rng rng)
+    ExpertPlacementSearch(const ExpertLayer& layer, const ExpertGpus& gpus, ExpertDispatch dispatch,
+                          double slack, Rng rng)
         : layer_(layer), gpus_(gpus), dispatch_(dispatch), slack_(slack), rng_(rng) {}
 
     PlacedExperts run() {
         const Counts by_load = replicas_by_load(layer_.loads, gpus_);
         const auto replicas = list_replicas(layer_.loads, by_load);
         const auto gpu_of = pack_evenly(replicas, gpus_.count(), gpus_.slots());
-        placed_.even = slots_of(gpus_, replicas, gpu_of);
+        placed_.even = experts_by_slot(gpus_, replicas, gpu_of);
         placed_.best = placed_.even;
         const std::vector<double> loads = bin_loads(replicas, gpu_of, gpus_.count());
         most_ = *std::max_element(loads.begin(), loads.end()) * (1 + slack_) * (1 + rounding);
         // Nearest dispatch may load a GPU more than equal shares of each expert do.
         const ExpertMeasures even = measure(placed_.even);
-        visits_ = is_within(even) ? even.visits : std::numeric_limits<double>::infinity();
+        visits_ = satisfies_load(even) ? even.visits : std::numeric_limits<double>::infinity();
         if (gpus_.nodes() == 1 || most_ == 0) return placed_;
         if (dispatch_ == ExpertDispatch::spread) {
             try_from(placed_.even);
         } else {
             // Fewer replicas of other experts allow more for the busiest, but GPUs are harder to balance.
             // With tokens, one start in between is within 1 % of the better of two, in half of the time.
-            const bool is_given = layer_.tokens() > 0;
-            for (const double part : is_given ? std::vector{0.9} : std::vector{1.0, 0.7})
-                try_from(spread_out(by_load, part));
+            const bool has_tokens = layer_.tokens() > 0;
+            for (const double part : has_tokens ? std::vector{0.9} : std::vector{1.0, 0.7})
+                try_from(place_apart(by_load, part));
         }
         if (layer_.tokens() > 0) try_blocks();
         if (layer_.tokens() > 0 && gpus_.places() > layer_.loads.size()) try_groups();
@@ -80,21 +81,21 @@ class Search {
         return measure_experts(layer_, gpus_, dispatch_, held, layer_.tokens() > 1 ? 1 : 0, 2);
     }
 
-    [[nodiscard]] bool is_within(const ExpertMeasures& found) const {
+    [[nodiscard]] bool satisfies_load(const ExpertMeasures& found) const {
         return found.load_max <= most_ * (1 + rounding);
     }
 
     void try_from(const std::vector<std::uint32_t>& start) {
         if (start.empty()) return;
-        take(start);
-        if (layer_.tokens() > 0) bring_together(start, hot);
+        record_if_better(start);
+        if (layer_.tokens() > 0) improve_placement(start, hot);
     }
 
     /// Starts from blocks of consecutive experts.
     void try_blocks() {
         std::vector<std::uint32_t> order(layer_.loads.size());
         std::iota(order.begin(), order.end(), 0U);
-        try_in_order(order);
+        try_blocks_in_order(order);
     }
 
     /// Starts from groups of experts that tokens choose together, with replicas on the same node. Other
@@ -116,51 +117,51 @@ class Search {
         const auto& group = search.node_of();
         std::stable_sort(order.begin(), order.end(),
                          [&](std::uint32_t a, std::uint32_t b) { return group[a] < group[b]; });
-        try_in_order(order);
+        try_blocks_in_order(order);
     }
 
     /// Tries blocks of adjacent experts in this order. If their visits are fewer than the best, ignoring
     /// loads, continues from blocks with overloaded nodes relieved; half of the slack remains for GPUs.
-    void try_in_order(std::span<const std::uint32_t> order) {
+    void try_blocks_in_order(std::span<const std::uint32_t> order) {
         const auto blocks = blocks_on_nodes(layer_.loads, gpus_, order);
         if (blocks.empty()) return;
-        take(blocks);
+        record_if_better(blocks);
         const auto start = relieved_blocks(layer_, gpus_, order, slack_ * 0.5);
         if (start.empty() || measure(start).visits >= visits_) return;
-        take(start);
-        bring_together(start, cool);
+        record_if_better(start);
+        improve_placement(start, cool);
     }
 
     /// Places replicas on different nodes, with as many as possible for the busiest experts, such that none
     /// exceeds a fraction of a GPU's load; returns nothing if no placement satisfies the load limit.
-    [[nodiscard]] std::vector<std::uint32_t> spread_out(const Counts& by_load, double part) {
-        const bool is_given = layer_.tokens() > 0 && part < 0.95;  // then GPUs are easy to balance
+    [[nodiscard]] std::vector<std::uint32_t> place_apart(const Counts& by_load, double part) {
+        const bool has_tokens = layer_.tokens() > 0 && part < 0.95;  // then GPUs are easy to balance
         for (; part > 0.35; part -= 0.1) {
             const Counts counts = replicas_by_node(layer_.loads, gpus_, part * most_);
             if (counts.empty()) continue;
-            auto [start, is_packed] = on_different_nodes(counts);
-            if (is_given && is_packed) return start;
+            auto [start, is_packed] = place_on_different_nodes(counts);
+            if (has_tokens && is_packed) return start;
             constexpr std::size_t moves = 200'000;
             auto found = search_replicas(layer_.loads, gpus_, start, most_, moves, rng_);
             if (!found.empty()) return found;
         }
-        auto [start, is_packed] = on_different_nodes(by_load);
+        auto [start, is_packed] = place_on_different_nodes(by_load);
         return is_packed ? std::move(start) : std::vector<std::uint32_t>{};
     }
 
     /// Experts slot by slot, and whether they satisfy the load limit.
-    [[nodiscard]] std::pair<std::vector<std::uint32_t>, bool> on_different_nodes(const Counts& counts) {
+    [[nodiscard]] std::pair<std::vector<std::uint32_t>, bool> place_on_different_nodes(const Counts& counts) {
         const auto replicas = list_replicas(layer_.loads, counts);
-        const Counts limits = most_on_node(counts);
+        const Counts limits = max_replicas_on_node(counts);
         const TokenPins none;
-        NodeSearch search(gpus_, replicas, none, first_nodes(counts, replicas, limits),
-                          held_often(counts, replicas), limits);
+        NodeSearch search(gpus_, replicas, none, initial_nodes(counts, replicas, limits),
+                          are_replicated(counts, replicas), limits);
         const bool is_packed = search.pack(most_);
-        return {slots_of(gpus_, replicas, search.anneal_packed(most_, 0, 0, rng_)), is_packed};
+        return {experts_by_slot(gpus_, replicas, search.anneal_packed(most_, 0, 0, rng_)), is_packed};
     }
 
     /// Maximum number of replicas of each expert on a node.
-    [[nodiscard]] Counts most_on_node(const Counts& counts) const {
+    [[nodiscard]] Counts max_replicas_on_node(const Counts& counts) const {
         if (dispatch_ == ExpertDispatch::spread) return counts;
         Counts most;
         const auto nodes = static_cast<std::uint32_t>(gpus_.nodes());
@@ -169,8 +170,8 @@ class Search {
     }
 
     /// Replicas that stay on their nodes under nearest dispatch: those of experts with several replicas.
-    [[nodiscard]] std::vector<bool> held_often(const Counts& counts,
-                                               std::span<const ExpertReplica> replicas) const {
+    [[nodiscard]] std::vector<bool> are_replicated(const Counts& counts,
+                                                   std::span<const ExpertReplica> replicas) const {
         std::vector<bool> often;
         for (const ExpertReplica& one : replicas)
             often.push_back(dispatch_ == ExpertDispatch::nearest && counts[one.expert] > 1);
@@ -178,9 +179,9 @@ class Search {
     }
 
     /// Initial nodes of replicas: replicas of the same expert on different nodes, all others by load.
-    [[nodiscard]] std::vector<std::uint32_t> first_nodes(const Counts& counts,
-                                                         std::span<const ExpertReplica> replicas,
-                                                         const Counts& at_most) const {
+    [[nodiscard]] std::vector<std::uint32_t> initial_nodes(const Counts& counts,
+                                                           std::span<const ExpertReplica> replicas,
+                                                           const Counts& at_most) const {
         std::vector<std::uint32_t> order(replicas.size());
         std::iota(order.begin(), order.end(), 0U);
         std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -218,7 +219,7 @@ class Search {
     /// drawn at random; tokens with a replica on their own node need none.
     [[nodiscard]] TokenPins draw_pins(const Counts& counts, std::span<const std::uint32_t> node_of) {
         TokenPins tokens;
-        const Counts first = firsts(counts);
+        const Counts first = first_replicas(counts);
         for (std::size_t token = 0; token < layer_.tokens(); token += 2) {
             const std::uint32_t from = gpus_.node(rng_.below(static_cast<std::uint32_t>(gpus_.count())));
             for (const std::int64_t choice :
@@ -243,11 +244,11 @@ class Search {
     static constexpr Heat cool{0.1, 0.05};  // hotter destroys blocks and takes four times as long
 
     /// Improves a placement by moving experts of the same tokens to the same nodes.
-    void bring_together(std::span<const std::uint32_t> start, const Heat& heat) {
+    void improve_placement(std::span<const std::uint32_t> start, const Heat& heat) {
         Counts counts(layer_.loads.size(), 0);
         for (const std::uint32_t expert : start) ++counts[expert];
         const auto replicas = list_replicas(layer_.loads, counts);
-        Counts next = firsts(counts);
+        Counts next = first_replicas(counts);
         std::vector<std::uint32_t> gpu_of(replicas.size());
         std::vector<std::uint32_t> node_of(replicas.size());
         for (std::size_t slot = 0; slot < start.size(); ++slot) {
@@ -258,23 +259,24 @@ class Search {
         const TokenPins tokens = draw_pins(counts, node_of);
         constexpr std::size_t swaps = 400'000;
         for (const double part : {0.9, 0.3}) {  // fraction of the slack for nodes; GPUs need the rest
-            NodeSearch search(gpus_, replicas, tokens, node_of, held_often(counts, replicas),
-                              most_on_node(counts));
+            NodeSearch search(gpus_, replicas, tokens, node_of, are_replicated(counts, replicas),
+                              max_replicas_on_node(counts));
             search.anneal(swaps, slack_ * part, heat.nodes, rng_);
             if (!search.pack(most_)) continue;
-            take(slots_of(gpus_, replicas, search.anneal_packed(most_, swaps / 2, heat.gpus, rng_)));
+            record_if_better(
+                experts_by_slot(gpus_, replicas, search.anneal_packed(most_, swaps / 2, heat.gpus, rng_)));
             return;
         }
-        NodeSearch search(gpus_, replicas, tokens, node_of, held_often(counts, replicas),
-                          most_on_node(counts));
-        search.put_on(gpu_of);
-        take(slots_of(gpus_, replicas, search.anneal_packed(most_, 2 * swaps, 1, rng_)));
+        NodeSearch search(gpus_, replicas, tokens, node_of, are_replicated(counts, replicas),
+                          max_replicas_on_node(counts));
+        search.assign_gpus(gpu_of);
+        record_if_better(experts_by_slot(gpus_, replicas, search.anneal_packed(most_, 2 * swaps, 1, rng_)));
     }
 
     /// Records a placement if it satisfies the load limit and is the best so far.
-    void take(std::vector<std::uint32_t> held) {
+    void record_if_better(std::vector<std::uint32_t> held) {
         const ExpertMeasures found = measure(held);
-        if (!is_within(found) || found.visits >= visits_) return;
+        if (!satisfies_load(found) || found.visits >= visits_) return;
         visits_ = found.visits;
         placed_.best = std::move(held);
     }
@@ -301,7 +303,7 @@ PlacedExperts place_experts(const ExpertLayer& layer, const ExpertGpus& gpus, Ex
     if (gpus.slots() > experts)
         fail("a GPU has ", gpus.slots(), " slots, but there are ", experts, " experts, each once on a GPU");
     if (!(slack >= 0 && slack <= 1)) fail("the slack is ", slack, "; it is 0 to 1, such as 0.01");
-    return Search(layer, gpus, dispatch, slack, rng).run();
+    return ExpertPlacementSearch(layer, gpus, dispatch, slack, rng).run();
 }
 
 std::vector<PlacedExperts> place_layers(std::span<const ExpertLayer> layers, const ExpertGpus& gpus,

@@ -15,9 +15,9 @@ namespace topoloom {
 
 namespace {
 
-class Relief {
+class BlockRelief {
    public:
-    Relief(const ExpertLayer& layer, const ExpertGpus& gpus, std::span<const std::uint32_t> order)
+    BlockRelief(const ExpertLayer& layer, const ExpertGpus& gpus, std::span<const std::uint32_t> order)
         : layer_(layer),
           gpus_(gpus),
           nodes_(gpus.nodes()),
@@ -30,14 +30,14 @@ class Relief {
         for (std::size_t expert = 0; expert < order.size(); ++expert)
             load_[home_[expert]] += layer.loads[expert];
         mean_ = std::accumulate(load_.begin(), load_.end(), 0.0) / static_cast<double>(nodes_);
-        count_alone();
+        count_sole_visits();
     }
 
     std::vector<std::uint32_t> run(double over) {
         split_large(over);
         while (relieve(mean_ * (1 + over))) {
         }
-        for (std::size_t node = 0; node < nodes_; ++node) fill(node);
+        for (std::size_t node = 0; node < nodes_; ++node) fill_free_slots(node);
         return pack();
     }
 
@@ -49,8 +49,8 @@ class Relief {
     }
 
     /// Counts, by expert and node, the tokens that choose no other expert of the node.
-    void count_alone() {
-        alone_.assign(home_.size() * nodes_, 0);
+    void count_sole_visits() {
+        sole_visits_.assign(home_.size() * nodes_, 0);
         std::vector<std::size_t> on(nodes_);
         for (std::size_t token = 0; token < layer_.tokens(); token += 2) {
             const auto choices = layer_.choices.subspan(token * layer_.per_token, layer_.per_token);
@@ -62,7 +62,8 @@ class Relief {
                 if (choice < 0) continue;
                 const auto expert = static_cast<std::size_t>(choice);
                 for (std::size_t node = 0; node < nodes_; ++node)
-                    alone_[expert * nodes_ + node] += on[node] == (node == home_[expert] ? 1U : 0U) ? 1 : 0;
+                    sole_visits_[expert * nodes_ + node] +=
+                        on[node] == (node == home_[expert] ? 1U : 0U) ? 1 : 0;
             }
         }
     }
@@ -93,7 +94,8 @@ class Relief {
             const double moved = layer_.loads[expert] / (count_[expert] + 1);
             for (std::size_t node = 0; node < nodes_; ++node) {
                 if (node == full || left_[node] == 0 || load_[node] + moved > limit) continue;
-                const double more = alone_[expert * nodes_ + node] - alone_[expert * nodes_ + full];
+                const double more =
+                    sole_visits_[expert * nodes_ + node] - sole_visits_[expert * nodes_ + full];
                 const double cost = more / layer_.loads[expert];
                 if (cost >= least) continue;
                 least = cost;
@@ -111,7 +113,7 @@ class Relief {
 
     /// Adds replicas on their own node of the experts with the largest load per replica, which changes no
     /// visits. Experts with a replica on another node come last.
-    void fill(std::size_t node) {
+    void fill_free_slots(std::size_t node) {
         const auto key = [&](std::size_t expert) { return std::pair(away_[expert] == none, share(expert)); };
         while (left_[node] > 0) {
             std::size_t best = none;
@@ -150,7 +152,7 @@ class Relief {
     std::vector<std::size_t> away_;     // the other node with a replica
     std::vector<std::size_t> left_;     // free slots of nodes
     std::vector<double> load_;
-    std::vector<std::int32_t> alone_;
+    std::vector<std::int32_t> sole_visits_;
 };
 
 }  // namespace
@@ -158,7 +160,7 @@ class Relief {
 std::vector<std::uint32_t> relieved_blocks(const ExpertLayer& layer, const ExpertGpus& gpus,
                                            std::span<const std::uint32_t> order, double over) {
     if (blocks_on_nodes(layer.loads, gpus, order).empty()) return {};
-    return Relief(layer, gpus, order).run(over);
+    return BlockRelief(layer, gpus, order).run(over);
 }
 
 }  // namespace topoloom

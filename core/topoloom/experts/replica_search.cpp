@@ -27,11 +27,11 @@ class ReplicaSearch {
         }
         for (std::size_t expert = 0; expert < loads.size(); ++expert) {
             for (const std::uint32_t slot : slots_[expert]) gpu_load_[gpu(slot)] += share(expert);
-            for (std::size_t at = 0; at < nodes_; ++at) kept_ += kept(expert, at);
+            for (std::size_t at = 0; at < nodes_; ++at) kept_ += local_tokens(expert, at);
             mean_ += loads[expert] / static_cast<double>(gpus.count());
         }
-        for (const double load : gpu_load_) over_ += over(load);
-        note_best();
+        for (const double load : gpu_load_) over_ += excess_load(load);
+        record_best();
     }
 
     void anneal(std::size_t moves, Rng& rng) {
@@ -63,10 +63,10 @@ class ReplicaSearch {
         return loads_[expert] / static_cast<double>(slots_[expert].size());
     }
     /// Tokens of an expert that stay on a node.
-    [[nodiscard]] double kept(std::size_t expert, std::size_t at) const {
+    [[nodiscard]] double local_tokens(std::size_t expert, std::size_t at) const {
         return on_node_[expert * nodes_ + at] > 0 ? loads_[expert] * gpus_.share(at) : 0;
     }
-    [[nodiscard]] double over(double load) const { return std::max(0.0, load - most_); }
+    [[nodiscard]] double excess_load(double load) const { return std::max(0.0, load - most_); }
     /// Objective of annealing: ten times the load above the limit, minus the tokens that stay on their nodes.
     [[nodiscard]] double energy() const { return 10 * over_ - kept_; }
 
@@ -76,19 +76,19 @@ class ReplicaSearch {
     }
 
     void add_load(std::uint32_t at, double load) {
-        over_ -= over(gpu_load_[at]);
+        over_ -= excess_load(gpu_load_[at]);
         gpu_load_[at] += load;
-        over_ += over(gpu_load_[at]);
+        over_ += excess_load(gpu_load_[at]);
     }
 
     void add_loads(std::uint32_t expert, double sign) {
         for (const std::uint32_t slot : slots_[expert]) add_load(gpu(slot), sign * share(expert));
     }
 
-    void put_on(std::uint32_t expert, std::size_t at, bool more) {
-        kept_ -= kept(expert, at);
+    void update_replica_count(std::uint32_t expert, std::size_t at, bool more) {
+        kept_ -= local_tokens(expert, at);
         on_node_[expert * nodes_ + at] += more ? 1U : -1U;
-        kept_ += kept(expert, at);
+        kept_ += local_tokens(expert, at);
     }
 
     /// Whether a node may have another replica of an expert after `leaving` replicas have left.
@@ -104,10 +104,10 @@ class ReplicaSearch {
         add_load(gpu(a), more);
         add_load(gpu(b), -more);
         if (node(a) != node(b)) {
-            put_on(x, node(a), false);
-            put_on(x, node(b), true);
-            put_on(y, node(b), false);
-            put_on(y, node(a), true);
+            update_replica_count(x, node(a), false);
+            update_replica_count(x, node(b), true);
+            update_replica_count(y, node(b), false);
+            update_replica_count(y, node(a), true);
         }
         *std::find(slots_[x].begin(), slots_[x].end(), a) = b;
         *std::find(slots_[y].begin(), slots_[y].end(), b) = a;
@@ -124,7 +124,7 @@ class ReplicaSearch {
         if (energy() - before > limit) {
             exchange(a, b);
         } else {
-            note_best();
+            record_best();
         }
     }
 
@@ -134,8 +134,8 @@ class ReplicaSearch {
         add_loads(by, -1);
         slots_[x].erase(std::find(slots_[x].begin(), slots_[x].end(), slot));
         slots_[by].push_back(slot);
-        put_on(x, node(slot), false);
-        put_on(by, node(slot), true);
+        update_replica_count(x, node(slot), false);
+        update_replica_count(by, node(slot), true);
         held_[slot] = by;
         add_loads(x, 1);
         add_loads(by, 1);
@@ -151,11 +151,11 @@ class ReplicaSearch {
         if (energy() - before > limit) {
             replace(slot, x);
         } else {
-            note_best();
+            record_best();
         }
     }
 
-    void note_best() {
+    void record_best() {
         if (over_ > 1e-9 * mean_ || kept_ <= best_kept_ * (1 + 1e-12)) return;
         best_kept_ = kept_;
         best_ = held_;

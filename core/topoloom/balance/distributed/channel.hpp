@@ -80,7 +80,7 @@ class [[nodiscard]] Coroutine {
         std::optional<Result> result;
         std::exception_ptr error;
 
-        struct End {
+        struct FinalAwaiter {
             [[nodiscard]] bool await_ready() const noexcept { return false; }
             std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> own) const noexcept {
                 return own.promise().caller ? own.promise().caller : std::noop_coroutine();
@@ -91,7 +91,7 @@ class [[nodiscard]] Coroutine {
             return Coroutine(std::coroutine_handle<promise_type>::from_promise(*this));
         }
         std::suspend_always initial_suspend() noexcept { return {}; }
-        End final_suspend() noexcept { return {}; }
+        FinalAwaiter final_suspend() noexcept { return {}; }
         void return_value(Result value) { result = std::move(value); }
         void unhandled_exception() { error = std::current_exception(); }
     };

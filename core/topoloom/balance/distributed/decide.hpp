@@ -10,17 +10,17 @@
 
 namespace topoloom {
 
-struct Share {
+struct RankTasks {
     std::uint32_t rank;
     std::int64_t tasks;
 
-    friend bool operator==(const Share&, const Share&) = default;
+    friend bool operator==(const RankTasks&, const RankTasks&) = default;
 };
 
 /// The transfers of one rank in a plan.
 struct OwnPlan {
-    std::vector<Share> to;  // ascending
-    std::optional<Share> from;
+    std::vector<RankTasks> to;  // ascending
+    std::optional<RankTasks> from;
 };
 
 /// A rank sends at most 2 ceil(log2 ranks) + this number of messages.

@@ -30,24 +30,25 @@ struct Element {
 [[nodiscard]] Payload add_summaries(const Payload& left, const Payload& right);
 
 /// Sums over all ranks before a rank, and totals.
-struct Lines {
+struct PrefixSums {
     std::int64_t end = 0;  // target load, as in target_loads()
-    std::int64_t givers = 0, receivers = 0, given = 0, received = 0;
-    std::int64_t all_receivers = 0, all_given = 0;
+    std::int64_t senders = 0, receivers = 0, given = 0, received = 0;
+    std::int64_t all_receivers = 0, all_sent = 0;
     std::uint32_t elements = 0;  // number of ranks that are not at their target
 };
 
-[[nodiscard]] Lines lines_of(std::int64_t sum, std::uint32_t ranks, const ScanResult& around,
-                             const Payload& own);
+[[nodiscard]] PrefixSums compute_prefix_sums(std::int64_t sum, std::uint32_t ranks, const ScanResult& around,
+                                             const Payload& own);
 
-struct Placed {
+struct ElementPosition {
     Element element;
-    bool is_placed = false;  // false if the rank is at its target
+    bool has_position = false;  // false if the rank is at its target
     std::uint32_t place = 0;
 };
 
 /// Receivers in reverse, then senders: the keys first descend, then ascend, so that a bitonic network can
 /// merge them.
-[[nodiscard]] Placed place_of(const Lines& lines, std::uint32_t rank, std::int64_t load);
+[[nodiscard]] ElementPosition find_position(const PrefixSums& prefix_sums, std::uint32_t rank,
+                                            std::int64_t load);
 
 }  // namespace topoloom

@@ -11,22 +11,22 @@ namespace topoloom {
 namespace {
 
 /// Depth-first search that removes cycles as it finds them.
-class Search {
+class CycleSearch {
    public:
-    Search(std::vector<Shipment>& shipments, std::size_t ranks, std::span<const std::uint32_t> costs)
+    CycleSearch(std::vector<Shipment>& shipments, std::size_t ranks, std::span<const std::uint32_t> costs)
         : shipments_(shipments),
           costs_(costs),
           first_(ranks + 1, 0),
           around_(2 * shipments.size()),
           depth_(ranks, 0) {
         for (const Shipment& one : shipments_) {
-            ++first_[one.giver + 1];
+            ++first_[one.sender + 1];
             ++first_[one.receiver + 1];
         }
         for (std::size_t i = 0; i < ranks; ++i) first_[i + 1] += first_[i];
         next_.assign(first_.begin(), first_.end() - 1);
         for (std::uint32_t i = 0; i < shipments_.size(); ++i) {
-            around_[next_[shipments_[i].giver]++] = i;
+            around_[next_[shipments_[i].sender]++] = i;
             around_[next_[shipments_[i].receiver]++] = i;
         }
         next_.assign(first_.begin(), first_.end() - 1);
@@ -66,7 +66,7 @@ class Search {
             return;
         }
         const std::uint32_t there =
-            shipments_[i].giver == here ? shipments_[i].receiver : shipments_[i].giver;
+            shipments_[i].sender == here ? shipments_[i].receiver : shipments_[i].sender;
         if (next_[there] == first_[there + 1]) {  // this rank is finished: no cycle can lead through it
             ++next_[here];
             return;
@@ -76,12 +76,12 @@ class Search {
             enter(there);
             return;
         }
-        take_off(depth_[there] - 1);
+        remove_cycle(depth_[there] - 1);
         while (ranks_.back() != there) leave();
     }
 
     /// Removes the cycle that the path forms from this index on.
-    void take_off(std::size_t begin) {
+    void remove_cycle(std::size_t begin) {
         std::int64_t even_cost = 0;
         std::int64_t odd_cost = 0;
         for (std::size_t k = begin; k < path_.size(); ++k)
@@ -110,7 +110,7 @@ std::vector<Shipment> remove_cycles(std::vector<Shipment> shipments, std::size_t
                                     std::span<const std::uint32_t> costs) {
     // Removing a cycle may close another among ranks visited earlier. Therefore repeat until no cycle is
     // found.
-    while (Search(shipments, ranks, costs).run()) {
+    while (CycleSearch(shipments, ranks, costs).run()) {
     }
     std::erase_if(shipments, [](const Shipment& one) { return one.tasks == 0; });
     return shipments;

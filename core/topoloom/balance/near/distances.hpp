@@ -22,8 +22,9 @@ namespace topoloom {
                                                            std::span<const std::uint32_t> to);
 
 /// Distance from the sender to the receiver of each shipment.
-[[nodiscard]] std::vector<std::uint32_t> distances_of(std::span<const Shipment> shipments,
-                                                      std::span<const std::uint32_t> ranks,
-                                                      const Machine& machine, std::span<const Slot> slots);
+[[nodiscard]] std::vector<std::uint32_t> shipment_distances(std::span<const Shipment> shipments,
+                                                            std::span<const std::uint32_t> ranks,
+                                                            const Machine& machine,
+                                                            std::span<const Slot> slots);
 
 }  // namespace topoloom

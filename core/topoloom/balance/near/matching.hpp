@@ -23,7 +23,7 @@ struct NearExcess {
 
 /// A transfer between two ranks, given by their positions in the order.
 struct Shipment {
-    std::uint32_t giver;
+    std::uint32_t sender;
     std::uint32_t receiver;
     std::int64_t tasks;
 };

@@ -27,10 +27,11 @@ std::uint32_t window_width(std::size_t ranks) {
     return ranks <= std::size_t{1} << 18 ? 64 : 0;
 }
 
-void improve(Window& window, const NearExcess& near, const Machine& machine, std::span<const Slot> slots) {
+void improve_window(Window& window, const NearExcess& near, const Machine& machine,
+                    std::span<const Slot> slots) {
     std::vector<std::int64_t> excess(window.end - window.begin, 0);
-    for (const auto& [giver, receiver, tasks] : window.shipments) {
-        excess[giver - window.begin] += tasks;
+    for (const auto& [sender, receiver, tasks] : window.shipments) {
+        excess[sender - window.begin] += tasks;
         excess[receiver - window.begin] -= tasks;
     }
     NearExcess inside;
@@ -48,8 +49,8 @@ void improve(Window& window, const NearExcess& near, const Machine& machine, std
     }
     if (!is_small(inside, machine)) return;
     window.shipments = cheapest_transport(inside, machine, slots);
-    for (auto& [giver, receiver, tasks] : window.shipments) {
-        giver = places[giver];
+    for (auto& [sender, receiver, tasks] : window.shipments) {
+        sender = places[sender];
         receiver = places[receiver];
     }
 }
@@ -66,20 +67,22 @@ std::vector<Shipment> improve_in_windows(std::vector<Shipment> shipments, const 
         for (std::uint32_t begin = 0, end = shift > 0 ? shift : width; begin < count;
              begin = end, end = begin + width)
             windows.push_back({begin, std::min(end, count), {}});
-        const std::uint32_t before = shift > 0 ? width - shift : 0;  // the deficit of the first window
+        // By how much the first window is shorter.
+        const std::uint32_t before = shift > 0 ? width - shift : 0;
         const auto window_of = [&](std::uint32_t place) { return (place + before) / width; };
         std::vector<Shipment> others;
         for (const Shipment& one : shipments) {
-            const std::uint32_t at = window_of(one.giver);
+            const std::uint32_t at = window_of(one.sender);
             (at == window_of(one.receiver) ? windows[at].shipments : others).push_back(one);
         }
-        parallel_for(windows.size(), 0,
-                     [&](std::size_t i, int /*worker*/) { improve(windows[i], near, machine, slots); });
+        parallel_for(windows.size(), 0, [&](std::size_t i, int /*worker*/) {
+            improve_window(windows[i], near, machine, slots);
+        });
         shipments = std::move(others);
         for (const Window& window : windows)
             shipments.insert(shipments.end(), window.shipments.begin(), window.shipments.end());
     }
-    const std::vector<std::uint32_t> costs = distances_of(shipments, near.ranks, machine, slots);
+    const std::vector<std::uint32_t> costs = shipment_distances(shipments, near.ranks, machine, slots);
     return remove_cycles(std::move(shipments), count, costs);
 }
 

@@ -71,19 +71,19 @@ class CoverSearch {
         if (load <= 0) {
             if (bytes >= best_bytes_) return;
             best_bytes_ = bytes;
-            best_ = taken_;
+            best_ = chosen_;
             return;
         }
         for (std::size_t i = from; ++nodes_ < max_nodes && bytes + bound(i, load) < best_bytes_; ++i) {
-            taken_.push_back(items_[i].task);
+            chosen_.push_back(items_[i].task);
             search(i + 1, load - items_[i].load, bytes + items_[i].bytes);
-            taken_.pop_back();
+            chosen_.pop_back();
         }
     }
 
     std::vector<Item> items_;
     std::vector<double> load_before_{0}, bytes_before_{0};  // prefix sums
-    std::vector<std::uint32_t> taken_, best_;
+    std::vector<std::uint32_t> chosen_, best_;
     double best_bytes_ = std::numeric_limits<double>::infinity();
     int nodes_ = 0;
 };

@@ -18,15 +18,16 @@ class RankDistance {
    public:
     explicit RankDistance(const Tasks& tasks);
 
-    [[nodiscard]] bool flat() const { return tasks_.machine == nullptr; }
+    [[nodiscard]] bool is_uniform() const { return tasks_.machine == nullptr; }
     [[nodiscard]] double operator()(Part a, Part b) const {
         if (a == b) return 0;
-        if (flat()) return 1;
-        return table_.empty() ? between(a, b) : static_cast<double>(table_[a.value * tasks_.ranks + b.value]);
+        if (is_uniform()) return 1;
+        return table_.empty() ? distance_between(a, b)
+                              : static_cast<double>(table_[a.value * tasks_.ranks + b.value]);
     }
 
    private:
-    [[nodiscard]] double between(Part a, Part b) const {
+    [[nodiscard]] double distance_between(Part a, Part b) const {
         return tasks_.machine->distance(tasks_.slots[a.value], tasks_.slots[b.value]) + byte_inside_node;
     }
     const Tasks& tasks_;
@@ -73,15 +74,15 @@ class TaskParts {
     void move(Vertex v, Part to);
 
     /// Whether a neighbor is on another rank, or one of its tasks has another owner.
-    [[nodiscard]] bool is_pulled(Vertex v) const;
+    [[nodiscard]] bool has_remote_neighbor(Vertex v) const;
     /// Calls the poll callback; an exception from it ends the search.
     void poll() const {
         if (poll_) poll_();
     }
 
    private:
-    void gather(Vertex v);
-    [[nodiscard]] double gain_of_gathered(Part from, Part to) const;
+    void gather_pulls(Vertex v);
+    [[nodiscard]] double gain_from_pulls(Part from, Part to) const;
 
     const RankDistance& distance_;
     const TaskLevel& level_;

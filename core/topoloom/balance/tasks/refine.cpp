@@ -24,7 +24,7 @@ class Pass {
     /// Runs one pass. Returns the gain.
     double run() {
         for (const Vertex v : parts_.level().graph.vertices())
-            if (parts_.is_pulled(v)) offer(v);
+            if (parts_.has_remote_neighbor(v)) offer(v);
         const std::size_t patience = 100 + parts_.part_of_vertex().size() / 20;
         const double least = least_gain * parts_.cost();
         double gained = 0, best = 0;

@@ -23,7 +23,7 @@ struct Offer {
 };
 
 /// Reduction of its rank's excess by moving a vertex, in the unit of excess().
-double weight_of(const TaskParts& parts, Vertex v) {
+double relative_load(const TaskParts& parts, Vertex v) {
     const double load = parts.level().load[v.value];
     return load > 0 ? load / parts.limit() : 0;
 }
@@ -36,7 +36,7 @@ std::vector<Vertex> vertices_of(const TaskParts& parts, Part rank) {
 }
 
 /// The nearest ranks below the limit; on equal distances the emptiest first.
-std::vector<Part> near_room(const TaskParts& parts, Part rank) {
+std::vector<Part> find_near_ranks_with_room(const TaskParts& parts, Part rank) {
     std::vector<std::pair<std::pair<double, double>, Part>> all;
     for (const Part other : ids<Part>(parts.ranks())) {
         if (other != rank && !parts.exceeds(other))
@@ -50,8 +50,8 @@ std::vector<Part> near_room(const TaskParts& parts, Part rank) {
 }
 
 /// Cost per unit of excess removed; cheapest moves come first.
-double price(const TaskParts& parts, Vertex v, double gain, double excess) {
-    const double taken = std::min(weight_of(parts, v), excess);
+double relief_price(const TaskParts& parts, Vertex v, double gain, double excess) {
+    const double taken = std::min(relative_load(parts, v), excess);
     return gain >= 0 ? -gain : -gain / std::max(taken, 1e-9);
 }
 
@@ -64,16 +64,16 @@ void relieve_directly(TaskParts& parts) {
     std::ranges::stable_sort(full, [&](Part a, Part b) { return parts.excess(a) > parts.excess(b); });
     for (const Part rank : full) {
         parts.poll();
-        std::vector<Part> more = near_room(parts, rank);
+        std::vector<Part> more = find_near_ranks_with_room(parts, rank);
         std::priority_queue<Offer> offers;
         const auto offer = [&](Vertex v) {
             const std::optional<VertexMove> move = parts.best_move(v, more);
-            if (move) offers.push({price(parts, v, move->gain, parts.excess(rank)), v, move->to});
+            if (move) offers.push({relief_price(parts, v, move->gain, parts.excess(rank)), v, move->to});
         };
-        const std::vector<Vertex> held = vertices_of(parts, rank);
+        const std::vector<Vertex> held_vertices = vertices_of(parts, rank);
         for (int round = 0; round < 2 && parts.exceeds(rank); ++round) {
-            if (round > 0) more = near_room(parts, rank);
-            for (const Vertex v : held)
+            if (round > 0) more = find_near_ranks_with_room(parts, rank);
+            for (const Vertex v : held_vertices)
                 if (parts[v] == rank) offer(v);
             while (!offers.empty() && parts.exceeds(rank)) {
                 const Offer next = offers.top();
@@ -81,11 +81,11 @@ void relieve_directly(TaskParts& parts) {
                 if (parts[next.vertex] != rank) continue;
                 std::optional<VertexMove> move = parts.best_move(next.vertex, more);
                 if (!move) {
-                    more = near_room(parts, rank);
+                    more = find_near_ranks_with_room(parts, rank);
                     move = parts.best_move(next.vertex, more);
                     if (!move) continue;
                 }
-                if (price(parts, next.vertex, move->gain, parts.excess(rank)) > next.price) {
+                if (relief_price(parts, next.vertex, move->gain, parts.excess(rank)) > next.price) {
                     offer(next.vertex);
                     continue;
                 }
@@ -115,7 +115,7 @@ std::vector<std::vector<Part>> neighbor_ranks(const TaskParts& parts) {
 }
 
 /// Shortest path from this rank to a rank below the mean; empty if none is reachable.
-std::vector<Part> path_to_room(const TaskParts& parts, Part from, double mean) {
+std::vector<Part> find_path_to_room(const TaskParts& parts, Part from, double mean) {
     const std::vector<std::vector<Part>> neighbors = neighbor_ranks(parts);
     std::vector<Part> before(parts.ranks(), Part::none);
     std::vector<Part> queue{from};
@@ -137,7 +137,7 @@ std::vector<Part> path_to_room(const TaskParts& parts, Part from, double mean) {
 }
 
 /// Moves about this load; returns the moved load.
-double hand_on(TaskParts& parts, Part from, Part to, double load) {
+double move_load(TaskParts& parts, Part from, Part to, double load) {
     std::priority_queue<Offer> offers;
     const auto offer = [&](Vertex v) {
         if (parts[v] == from && parts.level().load[v.value] > 0)
@@ -171,13 +171,13 @@ void relieve_along_paths(TaskParts& parts) {
     for (const Part rank : ids<Part>(parts.ranks())) {
         for (int idle = 0; parts.load(rank) > parts.limit() && idle < max_idle_paths;) {
             parts.poll();
-            const std::vector<Part> path = path_to_room(parts, rank, mean);
+            const std::vector<Part> path = find_path_to_room(parts, rank, mean);
             if (path.empty()) break;
             const double wanted =
                 std::min(parts.load(rank) - parts.limit(), parts.limit() - parts.load(path.back()));
             double given = 0;
             for (std::size_t i = path.size() - 1; i-- > 0;)
-                given = hand_on(parts, path[i], path[i + 1], wanted);
+                given = move_load(parts, path[i], path[i + 1], wanted);
             if (given < 0.1 * wanted) ++idle;
         }
     }
