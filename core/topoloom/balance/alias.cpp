@@ -98,10 +98,11 @@ Plan fill_deficits(const ExcessOf& excess_of, const SendersAndReceivers& ranks_b
 template <class RankAt>
 Plan alias_in_order(std::span<const std::int64_t> loads, Remainder remainder, const RankAt& rank_at,
                     std::optional<Rank> only = std::nullopt) {
-    const EvenLoad even = even_load(loads);
-    const bool exact = remainder == Remainder::exact && even.with_one_more > 0;
+    const EvenLoad even = compute_even_load(loads);
+    const bool exact = remainder == Remainder::exact && even.ranks_at_ceiling > 0;
     const std::vector<std::uint8_t> extras = exact ? target_extras(loads) : std::vector<std::uint8_t>{};
-    const std::size_t phantoms = exact || even.with_one_more == 0 ? 0 : loads.size() - even.with_one_more;
+    const std::size_t phantoms =
+        exact || even.ranks_at_ceiling == 0 ? 0 : loads.size() - even.ranks_at_ceiling;
     const auto excess_of = [&](std::uint32_t i) {
         return loads[i] + (i < phantoms ? 1 : 0) - (exact ? even.floor + extras[i] : even.ceiling);
     };

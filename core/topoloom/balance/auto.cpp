@@ -58,7 +58,7 @@ Plan run_auto(const BalanceProblem& problem, const AutoOptions& options) {
             fail("balancer 'auto' with a cost chooses by a machine; give one");
         return balance(problem, "alias");
     }
-    const auto hops = [&](const Plan& plan) { return task_hops(problem, plan); };
+    const auto hops = [&](const Plan& plan) { return count_task_hops(problem, plan); };
     const auto messages = [](const Plan& plan) { return static_cast<double>(plan.size()); };
     const auto cost = [&](const Plan& plan) -> std::pair<double, double> {
         switch (options.cost) {
@@ -74,7 +74,7 @@ Plan run_auto(const BalanceProblem& problem, const AutoOptions& options) {
     Plan best;
     std::pair<double, double> least{std::numeric_limits<double>::infinity(), 0};
     const std::vector<std::uint32_t> order = near_order(*problem.machine, problem.slots);
-    std::vector<std::uint32_t> receive_limits{usual_receives};
+    std::vector<std::uint32_t> receive_limits{default_receive_limit};
     if (options.cost == PlanCost::busiest_link && problem.loads.size() <= many_ranks)
         receive_limits.insert(receive_limits.end(), std::begin(further_receive_limits),
                               std::end(further_receive_limits));

@@ -52,7 +52,7 @@ bool forwards_tasks(std::string_view method) { return find_balancer(method).entr
 
 Plan balance(const BalanceProblem& problem, std::string_view method) {
     const BalancerWithOptions found = find_balancer(method);
-    static_cast<void>(even_load(problem.loads));
+    static_cast<void>(compute_even_load(problem.loads));
     if (found.entry.needs_machine && problem.machine == nullptr)
         fail("balancer '", found.entry.name, "' chooses near ranks; give a machine");
     if (problem.machine != nullptr && problem.slots.size() != problem.loads.size())

@@ -83,7 +83,7 @@ Plan diffusion_plan(std::span<const std::int64_t> loads, const RankNetwork& netw
             left[high] += step[p];
         }
     }
-    return plan_of_flow(network, flow, excess);
+    return convert_flow_to_plan(network, flow, excess);
 }
 
 Plan integer_diffusion_plan(std::span<const std::int64_t> loads, const RankNetwork& network,
@@ -104,7 +104,7 @@ Plan integer_diffusion_plan(std::span<const std::int64_t> loads, const RankNetwo
             moves = moves || tasks != 0;
         }
     }
-    return plan_of_flow(network, std::move(flow));
+    return convert_flow_to_plan(network, std::move(flow));
 }
 
 Plan laplacian_plan(std::span<const std::int64_t> loads, const RankNetwork& network) {
@@ -141,7 +141,7 @@ Plan laplacian_plan(std::span<const std::int64_t> loads, const RankNetwork& netw
     }
     Flow flow;
     for (const auto& [low, high] : network.pairs) flow.push_back(potential[low] - potential[high]);
-    return plan_of_flow(network, flow, excess);
+    return convert_flow_to_plan(network, flow, excess);
 }
 
 namespace {
@@ -173,17 +173,17 @@ struct DiffusionOptions : IntegerDiffusionOptions {
 };
 
 Plan run_diffusion(const BalanceProblem& problem, const DiffusionOptions& options) {
-    return diffusion_plan(problem.loads, rank_network(options.neighbors, problem.loads.size()), options.order,
-                          options.steps);
+    return diffusion_plan(problem.loads, make_rank_network(options.neighbors, problem.loads.size()),
+                          options.order, options.steps);
 }
 
 Plan run_integer_diffusion(const BalanceProblem& problem, const IntegerDiffusionOptions& options) {
-    return integer_diffusion_plan(problem.loads, rank_network(options.neighbors, problem.loads.size()),
+    return integer_diffusion_plan(problem.loads, make_rank_network(options.neighbors, problem.loads.size()),
                                   options.steps);
 }
 
 Plan run_laplacian(const BalanceProblem& problem, const FlowOptions& options) {
-    return laplacian_plan(problem.loads, rank_network(options.neighbors, problem.loads.size()));
+    return laplacian_plan(problem.loads, make_rank_network(options.neighbors, problem.loads.size()));
 }
 
 }  // namespace

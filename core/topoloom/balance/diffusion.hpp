@@ -13,7 +13,7 @@ namespace topoloom {
 /// Computes a plan by first- or second-order diffusion. In every step the fraction 1 / (1 + larger degree) of
 /// a pair's load difference flows. The second order adds a multiple of the flow of the previous step, and
 /// needs about the square root of the number of steps. Stops when each rank is within half a task of its
-/// target or after `steps`. Flows are fractional; plan_of_flow() rounds them so that loads end at the floor
+/// target or after `steps`. Flows are fractional; convert_flow_to_plan() rounds them so that loads end at the floor
 /// or ceiling of their mean. Sources: Cybenko 1989; Muthukrishnan, Ghosh, Schultz 1998. O(steps * pairs).
 [[nodiscard]] Plan diffusion_plan(std::span<const std::int64_t> loads, const RankNetwork& network,
                                   std::uint32_t order, std::uint32_t steps);

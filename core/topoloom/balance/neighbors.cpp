@@ -85,7 +85,7 @@ void break_cycles(const RankNetwork& network, std::vector<std::int64_t>& flow) {
 
 }  // namespace
 
-RankNetwork rank_network(Neighbors neighbors, std::size_t ranks) {
+RankNetwork make_rank_network(Neighbors neighbors, std::size_t ranks) {
     RankNetwork network{
         ranks, {}, std::vector<std::uint32_t>(ranks, 0), std::vector<std::size_t>(ranks, no_pair)};
     const auto add = [&](std::uint32_t low, std::size_t high, bool in_tree) {
@@ -109,7 +109,7 @@ RankNetwork rank_network(Neighbors neighbors, std::size_t ranks) {
     return network;
 }
 
-Plan plan_of_flow(const RankNetwork& network, const Flow& flow, std::vector<std::int64_t> excess) {
+Plan convert_flow_to_plan(const RankNetwork& network, const Flow& flow, std::vector<std::int64_t> excess) {
     std::vector<std::int64_t> rounded(flow.size(), 0);
     std::vector<char> in_tree(flow.size(), 0);
     for (const std::size_t pair : network.pair_to_root) {
@@ -127,10 +127,10 @@ Plan plan_of_flow(const RankNetwork& network, const Flow& flow, std::vector<std:
         rounded[pair] = -excess[i];
         excess[network.pairs[pair].low] += excess[i];
     }
-    return plan_of_flow(network, std::move(rounded));
+    return convert_flow_to_plan(network, std::move(rounded));
 }
 
-Plan plan_of_flow(const RankNetwork& network, std::vector<std::int64_t> flow) {
+Plan convert_flow_to_plan(const RankNetwork& network, std::vector<std::int64_t> flow) {
     break_cycles(network, flow);
     Plan moves;
     for (std::size_t p = 0; p < flow.size(); ++p) {

@@ -26,17 +26,17 @@ struct RankNetwork {
     std::vector<std::size_t> pair_to_root;  // by rank, in a spanning tree; none for rank 0
 };
 
-[[nodiscard]] RankNetwork rank_network(Neighbors neighbors, std::size_t ranks);
+[[nodiscard]] RankNetwork make_rank_network(Neighbors neighbors, std::size_t ranks);
 
 /// Tasks that flow along each pair, positive from the lower rank to the higher.
 using Flow = std::vector<double>;
 
 /// Rounds a flow that removes the excess of each rank to whole tasks. Tree edges carry the remainder exactly,
 /// so that no excess remains. Cycles of flow are removed.
-[[nodiscard]] Plan plan_of_flow(const RankNetwork& network, const Flow& flow,
-                                std::vector<std::int64_t> excess);
+[[nodiscard]] Plan convert_flow_to_plan(const RankNetwork& network, const Flow& flow,
+                                        std::vector<std::int64_t> excess);
 
 /// Converts an integer flow without rounding. Cycles of flow are removed.
-[[nodiscard]] Plan plan_of_flow(const RankNetwork& network, std::vector<std::int64_t> flow);
+[[nodiscard]] Plan convert_flow_to_plan(const RankNetwork& network, std::vector<std::int64_t> flow);
 
 }  // namespace topoloom

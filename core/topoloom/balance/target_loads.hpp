@@ -13,11 +13,11 @@ struct EvenLoad {
     std::int64_t floor = 0;
     std::int64_t ceiling = 0;
     // Number of ranks with a target at the ceiling; 0 if all targets are equal.
-    std::size_t with_one_more = 0;
+    std::size_t ranks_at_ceiling = 0;
 };
 
 /// Throws Error if there are 0 ranks, a load is negative, or the loads add up to 2^62 or more.
-[[nodiscard]] EvenLoad even_load(std::span<const std::int64_t> loads);
+[[nodiscard]] EvenLoad compute_even_load(std::span<const std::int64_t> loads);
 
 /// Minimizes the ranks that move tasks and the number of tasks that move. The ceiling is assigned first to
 /// ranks that have it, then to ranks above it, below the floor, and at the floor; lowest ranks first.

@@ -11,7 +11,7 @@
 namespace topoloom {
 
 /// Default maximum number of senders per receiver; with one sender, a third more tasks move.
-inline constexpr std::uint32_t usual_receives = 2;
+inline constexpr std::uint32_t default_receive_limit = 2;
 
 /// Ships surplus to deficits by the cheapest transport, for larger problems by match_near() along the order;
 /// then applies limit_receives() unless `receives` is 0. Loads end at the floor or ceiling of their mean, in
@@ -25,6 +25,6 @@ inline constexpr std::uint32_t usual_receives = 2;
                                                 std::span<const std::uint32_t> receives);
 
 /// The sum over all moves of tasks times distance: hop-bytes for tasks of one byte.
-[[nodiscard]] double task_hops(const BalanceProblem& problem, const Plan& plan);
+[[nodiscard]] double count_task_hops(const BalanceProblem& problem, const Plan& plan);
 
 }  // namespace topoloom

@@ -47,6 +47,8 @@ inline constexpr double rounding_margin = 1 - 1e-9;
 
 /// Half of a bound on the symmetric graph, which counts every pair twice. Rounded up because hop-bytes are
 /// integers.
-[[nodiscard]] inline std::int64_t half_of(std::int64_t both_ways) { return (both_ways + 1) / 2; }
+[[nodiscard]] inline std::int64_t halve_symmetric_bound(std::int64_t both_ways) {
+    return (both_ways + 1) / 2;
+}
 
 }  // namespace topoloom

@@ -36,7 +36,7 @@ std::int64_t gilmore_lawler_bound(const BoundProblem& problem) {
         const std::int64_t* const row = by_profile.data() + partners.of_rank[u] * near.profiles.size();
         for (std::size_t j = 0; j < columns.size(); ++j) costs[u * columns.size() + j] = row[columns[j]];
     }
-    return half_of(qap::LinearAssignment<std::int64_t>().solve(costs, columns.size()));
+    return halve_symmetric_bound(qap::LinearAssignment<std::int64_t>().solve(costs, columns.size()));
 }
 
 std::optional<std::int64_t> projection_bound(const BoundProblem& problem) {
@@ -57,7 +57,7 @@ std::optional<std::int64_t> projection_bound(const BoundProblem& problem) {
         for (std::size_t j = 0; j < order; ++j) apart[i * order + j] = distances(places[i], places[j]);
     }
     const auto both_ways = qap::projection_bound(order, bytes, apart);
-    return std::max<std::int64_t>(0, half_of(*both_ways));
+    return std::max<std::int64_t>(0, halve_symmetric_bound(*both_ways));
 }
 
 std::optional<std::int64_t> dual_ascent_bound(const BoundProblem& problem, Meter& meter) {

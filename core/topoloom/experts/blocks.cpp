@@ -9,14 +9,14 @@
 
 namespace topoloom {
 
-std::vector<std::uint32_t> blocks_on_nodes(std::span<const double> loads, const ExpertGpus& gpus) {
+std::vector<std::uint32_t> place_blocks_on_nodes(std::span<const double> loads, const ExpertGpus& gpus) {
     std::vector<std::uint32_t> order(loads.size());
     std::iota(order.begin(), order.end(), 0U);
-    return blocks_on_nodes(loads, gpus, order);
+    return place_blocks_on_nodes(loads, gpus, order);
 }
 
-std::vector<std::uint32_t> blocks_on_nodes(std::span<const double> loads, const ExpertGpus& gpus,
-                                           std::span<const std::uint32_t> order) {
+std::vector<std::uint32_t> place_blocks_on_nodes(std::span<const double> loads, const ExpertGpus& gpus,
+                                                 std::span<const std::uint32_t> order) {
     const std::size_t nodes = gpus.nodes();
     const std::size_t block = loads.size() / nodes;
     const std::size_t on_node = gpus.gpus_on(0).size();
@@ -31,7 +31,7 @@ std::vector<std::uint32_t> blocks_on_nodes(std::span<const double> loads, const 
         const std::span<const std::uint32_t> experts = order.subspan(node * block, block);
         std::vector<double> own;
         for (const std::uint32_t expert : experts) own.push_back(loads[expert]);
-        const auto replicas = list_replicas(own, replicas_by_load(own, one_node));
+        const auto replicas = list_replicas(own, count_replicas_by_load(own, one_node));
         const auto gpu_of = pack_evenly(replicas, on_node, gpus.slots());
         std::vector<std::size_t> taken(on_node, 0);
         for (std::size_t i = 0; i < replicas.size(); ++i) {

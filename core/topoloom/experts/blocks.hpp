@@ -14,12 +14,12 @@ namespace topoloom {
 /// replicated on its GPUs, packed evenly. This is the hierarchical placement of DeepSeek's EPLB with one
 /// block per node. Empty if nodes differ in size, or if the number of nodes does not divide the number of
 /// experts.
-[[nodiscard]] std::vector<std::uint32_t> blocks_on_nodes(std::span<const double> loads,
-                                                         const ExpertGpus& gpus);
+[[nodiscard]] std::vector<std::uint32_t> place_blocks_on_nodes(std::span<const double> loads,
+                                                               const ExpertGpus& gpus);
 
 /// The same with experts taken in this order.
-[[nodiscard]] std::vector<std::uint32_t> blocks_on_nodes(std::span<const double> loads,
-                                                         const ExpertGpus& gpus,
-                                                         std::span<const std::uint32_t> order);
+[[nodiscard]] std::vector<std::uint32_t> place_blocks_on_nodes(std::span<const double> loads,
+                                                               const ExpertGpus& gpus,
+                                                               std::span<const std::uint32_t> order);
 
 }  // namespace topoloom

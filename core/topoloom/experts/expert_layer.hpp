@@ -16,7 +16,7 @@ enum class ExpertDispatch : std::uint8_t {
 };
 
 /// Maximum number of experts of a token, which searches count in 16 bits.
-inline constexpr std::size_t most_per_token = 1 << 12;
+inline constexpr std::size_t max_experts_per_token = 1 << 12;
 
 /// One layer. Tokens are rows of `choices`: the experts of each token, -1 for none.
 struct ExpertLayer {

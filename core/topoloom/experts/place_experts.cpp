@@ -51,7 +51,7 @@ class ExpertPlacementSearch {
         : layer_(layer), gpus_(gpus), dispatch_(dispatch), slack_(slack), rng_(rng) {}
 
     PlacedExperts run() {
-        const Counts by_load = replicas_by_load(layer_.loads, gpus_);
+        const Counts by_load = count_replicas_by_load(layer_.loads, gpus_);
         const auto replicas = list_replicas(layer_.loads, by_load);
         const auto gpu_of = pack_evenly(replicas, gpus_.count(), gpus_.slots());
         placed_.even = experts_by_slot(gpus_, replicas, gpu_of);
@@ -102,7 +102,7 @@ class ExpertPlacementSearch {
     /// starts spread replicas over nodes, which breaks groups.
     void try_groups() {
         const std::size_t experts = layer_.loads.size();
-        if (blocks_on_nodes(layer_.loads, gpus_).empty()) return;
+        if (place_blocks_on_nodes(layer_.loads, gpus_).empty()) return;
         const Counts once(experts, 1);
         const auto replicas = list_replicas(layer_.loads, once);
         std::vector<std::uint32_t> order(experts);
@@ -123,10 +123,10 @@ class ExpertPlacementSearch {
     /// Tries blocks of adjacent experts in this order. If their visits are fewer than the best, ignoring
     /// loads, continues from blocks with overloaded nodes relieved; half of the slack remains for GPUs.
     void try_blocks_in_order(std::span<const std::uint32_t> order) {
-        const auto blocks = blocks_on_nodes(layer_.loads, gpus_, order);
+        const auto blocks = place_blocks_on_nodes(layer_.loads, gpus_, order);
         if (blocks.empty()) return;
         record_if_better(blocks);
-        const auto start = relieved_blocks(layer_, gpus_, order, slack_ * 0.5);
+        const auto start = relieve_blocks(layer_, gpus_, order, slack_ * 0.5);
         if (start.empty() || measure(start).visits >= visits_) return;
         record_if_better(start);
         improve_placement(start, cool);
@@ -137,7 +137,7 @@ class ExpertPlacementSearch {
     [[nodiscard]] std::vector<std::uint32_t> place_apart(const Counts& by_load, double part) {
         const bool has_tokens = layer_.tokens() > 0 && part < 0.95;  // then GPUs are easy to balance
         for (; part > 0.35; part -= 0.1) {
-            const Counts counts = replicas_by_node(layer_.loads, gpus_, part * most_);
+            const Counts counts = count_replicas_by_node(layer_.loads, gpus_, part * most_);
             if (counts.empty()) continue;
             auto [start, is_packed] = place_on_different_nodes(counts);
             if (has_tokens && is_packed) return start;

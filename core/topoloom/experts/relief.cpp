@@ -157,9 +157,9 @@ class BlockRelief {
 
 }  // namespace
 
-std::vector<std::uint32_t> relieved_blocks(const ExpertLayer& layer, const ExpertGpus& gpus,
-                                           std::span<const std::uint32_t> order, double over) {
-    if (blocks_on_nodes(layer.loads, gpus, order).empty()) return {};
+std::vector<std::uint32_t> relieve_blocks(const ExpertLayer& layer, const ExpertGpus& gpus,
+                                          std::span<const std::uint32_t> order, double over) {
+    if (place_blocks_on_nodes(layer.loads, gpus, order).empty()) return {};
     return BlockRelief(layer, gpus, order).run(over);
 }
 

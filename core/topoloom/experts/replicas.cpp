@@ -33,14 +33,14 @@ void add_by_load(std::span<const double> loads, std::size_t gpus, std::size_t le
 
 }  // namespace
 
-std::vector<std::uint32_t> replicas_by_load(std::span<const double> loads, const ExpertGpus& gpus) {
+std::vector<std::uint32_t> count_replicas_by_load(std::span<const double> loads, const ExpertGpus& gpus) {
     std::vector<std::uint32_t> counts(loads.size(), 1);
     add_by_load(loads, gpus.count(), gpus.places() - loads.size(), counts);
     return counts;
 }
 
-std::vector<std::uint32_t> replicas_by_node(std::span<const double> loads, const ExpertGpus& gpus,
-                                            double most) {
+std::vector<std::uint32_t> count_replicas_by_node(std::span<const double> loads, const ExpertGpus& gpus,
+                                                  double most) {
     const std::size_t nodes = gpus.nodes();
     std::vector<std::uint32_t> counts(loads.size(), 1);
     std::size_t left = gpus.places();

@@ -117,7 +117,7 @@ bool Collective::has_initially(Rank rank, std::uint64_t block) const {
         case Operation::all_to_all:
             return rank.value == block / ranks_;
         case Operation::many_to_many:
-            return rank.value == block / ranks_ && wants(rank, Rank{block % ranks_});
+            return rank.value == block / ranks_ && is_target(rank, Rank{block % ranks_});
         default:
             return true;
     }
@@ -135,9 +135,9 @@ bool Collective::has_finally(Rank rank, std::uint64_t block) const {
         case Operation::all_to_all:
             return rank.value == block % ranks_;
         case Operation::many_to_many:
-            return rank.value == block % ranks_ && wants(Rank{block / ranks_}, rank);
+            return rank.value == block % ranks_ && is_target(Rank{block / ranks_}, rank);
         case Operation::many_to_many_multicast:
-            return rank.value == block || wants(Rank{block}, rank);
+            return rank.value == block || is_target(Rank{block}, rank);
         default:
             return true;
     }

@@ -88,8 +88,8 @@ class Collective {
         return operation_ == Operation::all_to_all || operation_ == Operation::many_to_many;
     }
     /// Whether the target receives data from the origin. For operations in which every rank has its own data.
-    [[nodiscard]] bool wants(Rank origin, Rank target) const {
-        return demand_ == nullptr || demand_->wants(origin, target);
+    [[nodiscard]] bool is_target(Rank origin, Rank target) const {
+        return demand_ == nullptr || demand_->is_target(origin, target);
     }
     [[nodiscard]] std::uint64_t block_count() const;
     /// Number of ranks whose contributions the promised block includes: ranks 0, 1, ... .

@@ -40,7 +40,7 @@ const Bytes* Demand::edge(Rank origin, Rank target) const {
 }
 
 Bytes Demand::bytes(Rank origin, Rank target) const {
-    if (is_regular()) return wants(origin, target) ? bytes_ : Bytes{0};
+    if (is_regular()) return is_target(origin, target) ? bytes_ : Bytes{0};
     const Bytes* found = edge(origin, target);
     return found == nullptr ? Bytes{0} : *found;
 }
@@ -49,8 +49,8 @@ Demand::Wanted Demand::count_wanted(Rank origin, const EveryNth& targets) const 
     Wanted found;
     if (is_regular()) {
         const std::size_t end = origin.value + degree_ + 1;  // may wrap at the end
-        found.by = targets.below(std::min(end, ranks_)) - targets.below(origin.value + 1) +
-                   (end > ranks_ ? targets.below(end - ranks_) : 0);
+        found.by = targets.count_below(std::min(end, ranks_)) - targets.count_below(origin.value + 1) +
+                   (end > ranks_ ? targets.count_below(end - ranks_) : 0);
         found.bytes = bytes_ * static_cast<std::int64_t>(found.by);
         return found;
     }

@@ -15,7 +15,7 @@ struct EveryNth {
     std::size_t step;
 
     /// Number of these ranks below `end`.
-    [[nodiscard]] std::size_t below(std::size_t rank) const {
+    [[nodiscard]] std::size_t count_below(std::size_t rank) const {
         return rank > first ? (rank - 1 - first) / step + 1 : 0;
     }
     [[nodiscard]] bool has(std::size_t rank) const { return rank >= first && (rank - first) % step == 0; }
@@ -35,8 +35,8 @@ class Demand {
     [[nodiscard]] std::size_t ranks() const { return ranks_; }
     /// Whether the demand is regular rather than given by a graph.
     [[nodiscard]] bool is_regular() const { return max_bytes_.empty(); }
-    [[nodiscard]] bool wants(Rank origin, Rank target) const {
-        return is_regular() ? steps(origin, target) <= degree_ : edge(origin, target) != nullptr;
+    [[nodiscard]] bool is_target(Rank origin, Rank target) const {
+        return is_regular() ? ring_distance(origin, target) <= degree_ : edge(origin, target) != nullptr;
     }
     /// Bytes from the origin to the target; 0 without a message.
     [[nodiscard]] Bytes bytes(Rank origin, Rank target) const;
@@ -65,7 +65,7 @@ class Demand {
 
    private:
     /// Distance from the origin forward to the target; a rank is at distance ranks() from itself.
-    [[nodiscard]] std::size_t steps(Rank origin, Rank target) const {
+    [[nodiscard]] std::size_t ring_distance(Rank origin, Rank target) const {
         return target > origin ? target.value - origin.value : target.value + ranks_ - origin.value;
     }
     [[nodiscard]] const Bytes* edge(Rank origin, Rank target) const;

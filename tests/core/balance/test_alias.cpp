@@ -28,9 +28,9 @@ Amounts amounts_of(const Plan& plan) {
 /// Algorithm 1 of chapter 5 as printed, with phantoms on the lowest ranks. `bins` has deficits first; source
 /// and tasks are S and W in the source.
 Amounts printed_alias(TaskCounts loads) {
-    const EvenLoad even = even_load(loads);
+    const EvenLoad even = compute_even_load(loads);
     const std::int64_t k = even.ceiling;
-    const std::size_t phantoms = even.with_one_more == 0 ? 0 : loads.size() - even.with_one_more;
+    const std::size_t phantoms = even.ranks_at_ceiling == 0 ? 0 : loads.size() - even.ranks_at_ceiling;
     for (std::size_t i = 0; i < phantoms; ++i) ++loads[i];
     std::vector<std::uint32_t> bins;
     for (std::uint32_t i = 0; i < loads.size(); ++i) {
@@ -61,7 +61,7 @@ Amounts printed_alias(TaskCounts loads) {
 }
 
 void check_promises(const TaskCounts& loads, const Plan& plan, std::int64_t least) {
-    const EvenLoad even = even_load(loads);
+    const EvenLoad even = compute_even_load(loads);
     for (const std::int64_t load : loads_after(loads, plan)) {
         CHECK(load >= least);
         CHECK(load <= even.ceiling);
@@ -81,9 +81,9 @@ TEST_CASE("all loads end equal if the number of ranks divides their sum") {
     for (int draw = 0; draw < 2000; ++draw) {
         const TaskCounts loads = random_even_loads(1 + rng.below(40), 1 + rng.below(30), rng);
         const Plan plan = balance({loads}, "alias");
-        check_promises(loads, plan, even_load(loads).floor);
+        check_promises(loads, plan, compute_even_load(loads).floor);
         const Plan exact = balance({loads}, "alias(remainder=exact)");
-        check_promises(loads, exact, even_load(loads).floor);
+        check_promises(loads, exact, compute_even_load(loads).floor);
         CHECK(exact.size() <= plan.size());
         const TaskCounts ends = loads_after(loads, plan);
         const PlanMeasures least = least_measures(loads, ends);
@@ -99,7 +99,7 @@ TEST_CASE("loads with a remainder end in k-2..k with phantoms, and at k-1 or k w
     bool two_below = false;
     for (int draw = 0; draw < 4000; ++draw) {
         const TaskCounts loads = random_loads(1 + rng.below(40), 1 + rng.below(30), rng);
-        const EvenLoad even = even_load(loads);
+        const EvenLoad even = compute_even_load(loads);
         const Plan plan = balance({loads}, "alias");
         check_promises(loads, plan, even.ceiling - 2);
         two_below = two_below || std::ranges::min(loads_after(loads, plan)) == even.ceiling - 2;
@@ -149,13 +149,13 @@ TEST_CASE("one rank, no tasks and equal loads need no plan") {
 
 TEST_CASE("invalid loads are refused with a one-line error") {
     const std::int64_t half = std::int64_t{1} << 61;
-    CHECK_THROWS_WITH_AS(static_cast<void>(even_load({})), "there are no loads; give one for each rank",
-                         Error);
-    CHECK_THROWS_WITH_AS(static_cast<void>(even_load(TaskCounts{1, -2})),
+    CHECK_THROWS_WITH_AS(static_cast<void>(compute_even_load({})),
+                         "there are no loads; give one for each rank", Error);
+    CHECK_THROWS_WITH_AS(static_cast<void>(compute_even_load(TaskCounts{1, -2})),
                          "rank 1 has a load of -2; loads are at least 0", Error);
-    CHECK_THROWS_WITH_AS(static_cast<void>(even_load(TaskCounts{half, half})),
+    CHECK_THROWS_WITH_AS(static_cast<void>(compute_even_load(TaskCounts{half, half})),
                          "the loads of ranks 0 to 1 add up to 2^62 or more", Error);
-    CHECK(even_load(TaskCounts{half, half - 1}).ceiling == half);
+    CHECK(compute_even_load(TaskCounts{half, half - 1}).ceiling == half);
     CHECK_THROWS_WITH_AS(static_cast<void>(balance({TaskCounts{1}}, "alais")),
                          doctest::Contains("no balancer 'alais' (did you mean 'alias'?)"), Error);
     CHECK_THROWS_AS(static_cast<void>(balance({TaskCounts{1}}, "alias(remainder=none)")), Error);

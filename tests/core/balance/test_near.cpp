@@ -54,7 +54,7 @@ struct NearCase {
         TaskCounts excess = target_loads(loads);
         for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = loads[i] - excess[i];
         const std::vector<std::uint32_t> order = near_order(machine, slots);
-        return near_excess(order, meeting_times(machine, slots, order), excess);
+        return select_near_excess(order, meeting_times(machine, slots, order), excess);
     }
     [[nodiscard]] std::int64_t cost(const std::vector<Shipment>& shipments, const NearExcess& near) const {
         std::int64_t sum = 0;
@@ -189,7 +189,8 @@ TEST_CASE("windows make shipments of many ranks cheaper without changing final l
     const std::vector<std::uint32_t> order = near_order(machine, allocation.slots());
     TaskCounts excess = target_loads(loads);
     for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = loads[i] - excess[i];
-    const NearExcess near = near_excess(order, meeting_times(machine, allocation.slots(), order), excess);
+    const NearExcess near =
+        select_near_excess(order, meeting_times(machine, allocation.slots(), order), excess);
     CHECK(!is_small(near, machine));
     const std::vector<Shipment> matched = match_near(near);
     const std::vector<Shipment> improved = improve_in_windows(matched, near, machine, allocation.slots());
@@ -288,7 +289,7 @@ TEST_CASE("auto is as good as the best method that it tries, for each cost") {
     for (const std::string& text : machines) {
         const NearCase one(text, rng);
         const auto hops = [&](const char* method) {
-            return task_hops(one.problem(), balance(one.problem(), method));
+            return count_task_hops(one.problem(), balance(one.problem(), method));
         };
         CHECK(hops("auto") <= hops("transport"));
         CHECK(hops("auto") <= hops("curve(partners=nearest)"));

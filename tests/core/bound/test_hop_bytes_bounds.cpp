@@ -46,7 +46,7 @@ std::int64_t slow_gilmore_lawler(const CommGraph& graph, const Allocation& alloc
         for (std::size_t i = 0; i < costs.size(); ++i) sum += costs[i][order[i]];
         least = std::min(least, sum);
     } while (std::ranges::next_permutation(order).found);
-    return half_of(least);
+    return halve_symmetric_bound(least);
 }
 
 /// Ranks on random slots with sufficient capacity.

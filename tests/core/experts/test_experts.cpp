@@ -88,12 +88,12 @@ TEST_CASE("blocks of experts stay on their nodes") {
     std::vector<double> loads(experts, 1.0);
     loads[9] = 4;
     const ExpertGpus gpus(nodes, 5);
-    const Ids held = blocks_on_nodes(loads, gpus);
+    const Ids held = place_blocks_on_nodes(loads, gpus);
     CHECK(each_is_held_once_per_gpu(held, 5));
     for (std::size_t slot = 0; slot < held.size(); ++slot) CHECK(held[slot] / 8 == gpus.node(slot / 5));
     CHECK(std::count(held.begin(), held.end(), 9U) == 2);  // a replica on each of the two GPUs of its node
-    CHECK(blocks_on_nodes(std::vector<double>(30, 1.0), gpus).empty());
-    CHECK(blocks_on_nodes(loads, ExpertGpus(Ids{0, 0, 1}, 16)).empty());
+    CHECK(place_blocks_on_nodes(std::vector<double>(30, 1.0), gpus).empty());
+    CHECK(place_blocks_on_nodes(loads, ExpertGpus(Ids{0, 0, 1}, 16)).empty());
 }
 
 TEST_CASE("a busy block gets replicas on other nodes, and other blocks stay") {
@@ -110,7 +110,7 @@ TEST_CASE("a busy block gets replicas on other nodes, and other blocks stay") {
     Ids order(experts);
     std::iota(order.begin(), order.end(), 0U);
     for (const double over : {0.0, 0.1, 0.3}) {
-        const Ids held = relieved_blocks(layer, gpus, order, over);
+        const Ids held = relieve_blocks(layer, gpus, order, over);
         CHECK(each_is_held_once_per_gpu(held, 6));
         Ids away(4, 0);
         for (std::size_t slot = 0; slot < held.size(); ++slot) {
@@ -121,14 +121,15 @@ TEST_CASE("a busy block gets replicas on other nodes, and other blocks stay") {
         CHECK(away[1] + away[2] + away[3] == 0);
         const double load = measure_experts(layer, gpus, ExpertDispatch::spread, held).load_max;
         const double before =
-            measure_experts(layer, gpus, ExpertDispatch::spread, blocks_on_nodes(loads, gpus)).load_max;
+            measure_experts(layer, gpus, ExpertDispatch::spread, place_blocks_on_nodes(loads, gpus)).load_max;
         CHECK(load < before);
     }
-    CHECK(relieved_blocks(layer, gpus, order, 1) == blocks_on_nodes(loads, gpus));  // no node is overloaded
+    CHECK(relieve_blocks(layer, gpus, order, 1) ==
+          place_blocks_on_nodes(loads, gpus));  // no node is overloaded
     // No free slots for replicas.
-    CHECK(relieved_blocks(layer, ExpertGpus(nodes, 4), order, 0) ==
-          blocks_on_nodes(loads, ExpertGpus(nodes, 4)));
-    CHECK(relieved_blocks(layer, ExpertGpus(Ids{0, 0, 1}, 16), order, 0).empty());
+    CHECK(relieve_blocks(layer, ExpertGpus(nodes, 4), order, 0) ==
+          place_blocks_on_nodes(loads, ExpertGpus(nodes, 4)));
+    CHECK(relieve_blocks(layer, ExpertGpus(Ids{0, 0, 1}, 16), order, 0).empty());
 }
 
 TEST_CASE("tokens limited to groups visit at most as many nodes as groups") {
@@ -151,7 +152,7 @@ TEST_CASE("replicas go to the busiest experts, and bins are balanced") {
     std::vector<double> loads(experts, 1.0);
     loads[3] = 8;
     const ExpertGpus gpus(nodes, 5);
-    const Ids counts = replicas_by_load(loads, gpus);
+    const Ids counts = count_replicas_by_load(loads, gpus);
     CHECK(std::accumulate(counts.begin(), counts.end(), 0U) == 40);
     CHECK(*std::max_element(counts.begin(), counts.end()) == counts[3]);
     const auto replicas = list_replicas(loads, counts);

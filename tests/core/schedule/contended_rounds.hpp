@@ -15,7 +15,7 @@ inline std::uint64_t contended_rounds(const Machine& machine, std::span<const Re
                                       Meeting meeting = Meeting::any_ascent) {
     std::uint64_t contended = 0;
     for (const auto& [step, rounds] : steps) {
-        const auto messages = between_nodes(step, node_of_rank);
+        const auto messages = list_node_messages(step, node_of_rank);
         const Meetings found = meeting == Meeting::any_ascent
                                    ? AnyAscent(fat_tree_of(machine)).meetings(messages)
                                    : meetings_on_routes(machine, messages);

@@ -31,7 +31,7 @@ std::vector<Node> nodes_but(std::size_t count, const std::set<std::size_t>& miss
 
 bool is_free(const FatTree& tree, const Step& step, std::size_t ranks,
              const std::set<std::size_t>& missing = {}) {
-    return AnyAscent(tree).meetings(between_nodes(step, nodes_but(ranks, missing))).places == 0;
+    return AnyAscent(tree).meetings(list_node_messages(step, nodes_but(ranks, missing))).places == 0;
 }
 
 std::vector<std::size_t> free_shifts_of_ascents(const FatTree& tree) {
@@ -123,7 +123,7 @@ TEST_CASE("rotating or reflecting subtrees keeps schedules contention-free") {
         for (Node& node : moved) node = Node{node.value ^ flip};
         const std::size_t by = 1 + rng.below(63);
         AnyAscent ascent(tree);
-        CHECK((ascent.meetings(between_nodes(shift_step(64, by), moved)).places == 0) ==
+        CHECK((ascent.meetings(list_node_messages(shift_step(64, by), moved)).places == 0) ==
               is_free(tree, shift_step(64, by), 64));
     }
 }
@@ -163,9 +163,9 @@ TEST_CASE("messages share no link for any ascent if no subtree is reported") {
     AnyAscent small(k_ary(2, 3)), large(k_ary(4, 3));
     int free = 0;
     for (int i = 0; i < 30; ++i) {
-        const auto messages =
-            between_nodes(i % 4 == 0 ? prefix_step(8, 1 + rng.below(7)) : random_step(rng, 3 + rng.below(6)),
-                          nodes_but(8, {}));
+        const auto messages = list_node_messages(
+            i % 4 == 0 ? prefix_step(8, 1 + rng.below(7)) : random_step(rng, 3 + rng.below(6)),
+            nodes_but(8, {}));
         const Meetings found = small.meetings(messages);
         CHECK(found.places == subtrees_entered_from_several(2, 8, messages));
         CHECK((found.places == 0) == !meets_on_some_ascent(messages));
@@ -174,7 +174,7 @@ TEST_CASE("messages share no link for any ascent if no subtree is reported") {
     CHECK(free > 5);
     CHECK(free < 28);
     for (int i = 0; i < 60; ++i) {
-        const auto messages = between_nodes(random_step(rng, 2 + rng.below(63)), nodes_but(64, {}));
+        const auto messages = list_node_messages(random_step(rng, 2 + rng.below(63)), nodes_but(64, {}));
         CHECK(large.meetings(messages).places == subtrees_entered_from_several(4, 64, messages));
     }
 }
@@ -182,9 +182,9 @@ TEST_CASE("messages share no link for any ascent if no subtree is reported") {
 TEST_CASE("messages share links if there are fewer cables than nodes") {
     FatTree thin({.arity = {4, 4}, .up = {1, 2}, .parallel = {}, .bandwidth = {}, .latency = {}});
     AnyAscent ascent(thin);
-    const auto two = between_nodes({{Rank{0}, Rank{4}}, {Rank{1}, Rank{5}}}, nodes_but(16, {}));
+    const auto two = list_node_messages({{Rank{0}, Rank{4}}, {Rank{1}, Rank{5}}}, nodes_but(16, {}));
     CHECK(ascent.meetings(two).places == 0);
-    const Meetings four = ascent.meetings(between_nodes(shift_step(16, 4), nodes_but(16, {})));
+    const Meetings four = ascent.meetings(list_node_messages(shift_step(16, 4), nodes_but(16, {})));
     CHECK(four.places == 4);
     CHECK(four.most == 2);
 }
@@ -193,9 +193,9 @@ TEST_CASE("d-mod-k routes in a full tree carry every shift without contention") 
     const Machine tree = make_machine("fattree:4:4:4");
     const std::vector<Node> all = nodes_but(64, {});
     for (std::size_t by = 1; by < 64; ++by)
-        CHECK(meetings_on_routes(tree, between_nodes(shift_step(64, by), all)).places == 0);
+        CHECK(meetings_on_routes(tree, list_node_messages(shift_step(64, by), all)).places == 0);
     const std::vector<Node> ragged = nodes_but(48, {5, 17, 18, 40});
-    const Meetings met = meetings_on_routes(tree, between_nodes(shift_step(48, 16), ragged));
+    const Meetings met = meetings_on_routes(tree, list_node_messages(shift_step(48, 16), ragged));
     CHECK(met.places > 0);
     CHECK(met.most >= 2);
 }
@@ -207,7 +207,7 @@ TEST_CASE("loads above one message are counted link by link on the routes of any
         const Machine machine = make_machine(text);
         CAPTURE(text);
         for (int i = 0; i < 20; ++i) {
-            const auto messages = between_nodes(random_step(rng, 64), nodes_but(64, {}));
+            const auto messages = list_node_messages(random_step(rng, 64), nodes_but(64, {}));
             std::map<std::uint32_t, double> loads;
             with_topology(machine, [&](const auto& t) {
                 for (const auto [from, to] : messages)

@@ -314,7 +314,7 @@ TEST_CASE("average linkage equals its definition") {
             groups[b].insert(groups[b].end(), groups[a].begin(), groups[a].end());
             groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(a));
         }
-        const auto two = clusters_after(merges, size - 2);
+        const auto two = find_clusters(merges, size - 2);
         CHECK(*std::max_element(two.begin(), two.end()) == 1);
         CHECK(two[0] == 0);
     }

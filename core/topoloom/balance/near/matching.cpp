@@ -9,13 +9,13 @@
 
 namespace topoloom {
 
-NearExcess near_excess(std::span<const std::uint32_t> order, std::span<const std::uint64_t> times,
-                       std::span<const std::int64_t> excess) {
+NearExcess select_near_excess(std::span<const std::uint32_t> order, std::span<const std::uint64_t> times,
+                              std::span<const std::int64_t> excess) {
     NearExcess near;
     std::uint64_t latest = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
         if (excess[order[i]] != 0) {
-            if (!near.ranks.empty()) near.met_after.push_back(latest);
+            if (!near.ranks.empty()) near.meeting_time.push_back(latest);
             near.ranks.push_back(order[i]);
             near.excess.push_back(excess[order[i]]);
             latest = 0;
@@ -37,7 +37,7 @@ std::vector<Shipment> match_near(const NearExcess& near) {
     for (std::uint32_t i = 0; i < count; ++i) begin[i] = end[i] = head[i] = tail[i] = i;
     std::vector<std::uint32_t> meetings(count > 0 ? count - 1 : 0);
     std::iota(meetings.begin(), meetings.end(), 0U);
-    std::ranges::stable_sort(meetings, {}, [&](std::uint32_t i) { return near.met_after[i]; });
+    std::ranges::stable_sort(meetings, {}, [&](std::uint32_t i) { return near.meeting_time[i]; });
     for (const std::uint32_t i : meetings) {
         const std::uint32_t low = begin[i];
         const std::uint32_t high = i + 1;

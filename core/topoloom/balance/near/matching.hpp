@@ -13,13 +13,13 @@ struct NearExcess {
     std::vector<std::uint32_t> ranks;
     std::vector<std::int64_t> excess;  // in tasks; never 0; the sum is 0
     /// By rank except the last: when its part merges with the next rank's part; see meeting_times().
-    std::vector<std::uint64_t> met_after;
+    std::vector<std::uint64_t> meeting_time;
 };
 
 /// Selects the ranks with an excess; `excess` is indexed by rank.
-[[nodiscard]] NearExcess near_excess(std::span<const std::uint32_t> order,
-                                     std::span<const std::uint64_t> times,
-                                     std::span<const std::int64_t> excess);
+[[nodiscard]] NearExcess select_near_excess(std::span<const std::uint32_t> order,
+                                            std::span<const std::uint64_t> times,
+                                            std::span<const std::int64_t> excess);
 
 /// A transfer between two ranks, given by their positions in the order.
 struct Shipment {

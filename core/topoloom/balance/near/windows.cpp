@@ -39,13 +39,13 @@ void improve_window(Window& window, const NearExcess& near, const Machine& machi
     std::uint64_t latest = 0;
     for (std::uint32_t i = window.begin; i < window.end; ++i) {
         if (excess[i - window.begin] != 0) {
-            if (!places.empty()) inside.met_after.push_back(latest);
+            if (!places.empty()) inside.meeting_time.push_back(latest);
             places.push_back(i);
             inside.ranks.push_back(near.ranks[i]);
             inside.excess.push_back(excess[i - window.begin]);
             latest = 0;
         }
-        if (i < near.met_after.size()) latest = std::max(latest, near.met_after[i]);
+        if (i < near.meeting_time.size()) latest = std::max(latest, near.meeting_time[i]);
     }
     if (!is_small(inside, machine)) return;
     window.shipments = cheapest_transport(inside, machine, slots);

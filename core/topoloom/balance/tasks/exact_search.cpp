@@ -182,7 +182,7 @@ class ExactSearch {
 
 }  // namespace
 
-std::vector<Rank> search_exactly(const Tasks& tasks, std::span<const Rank> start) {
+std::vector<Rank> find_exact_owners(const Tasks& tasks, std::span<const Rank> start) {
     const std::size_t count = tasks.loads.size();
     if (count > max_tasks || count * tasks.ranks > max_places) return {start.begin(), start.end()};
     return ExactSearch(tasks).run(start);

@@ -13,6 +13,6 @@ namespace topoloom {
 /// least task_cost(), within the memory; returns `start` if none is better. Depth-first branch and bound:
 /// exact for some 12 tasks on 4 ranks, cut short for larger problems, skipped for more than 40 tasks. If
 /// `start` is empty, the result is empty unless a valid assignment is found.
-[[nodiscard]] std::vector<Rank> search_exactly(const Tasks& tasks, std::span<const Rank> start);
+[[nodiscard]] std::vector<Rank> find_exact_owners(const Tasks& tasks, std::span<const Rank> start);
 
 }  // namespace topoloom

@@ -193,7 +193,7 @@ bool fits_memory(const Tasks& tasks, std::span<const Rank> owners) {
 
 }  // namespace
 
-std::vector<Rank> settle_with_few_bytes(const Tasks& tasks) {
+std::vector<Rank> assign_with_few_bytes(const Tasks& tasks) {
     const Tasks problem = without_messages_and_machine(tasks);
     std::vector<Rank> best = FewBytesSearch(problem).run();
     std::pair<double, double> least = rate_owners(problem, best);
@@ -216,16 +216,16 @@ std::vector<Rank> balance_with_few_bytes(const Tasks& tasks) {
     const Tasks problem = without_messages_and_machine(tasks);
     std::vector<Rank> found;
     try {
-        found = settle_with_few_bytes(problem);
+        found = assign_with_few_bytes(problem);
     } catch (const Error&) {
-        found = search_exactly(problem, {});
+        found = find_exact_owners(problem, {});
         if (found.empty()) throw;
         return found;
     }
     const TaskMeasures measures = measure_tasks(problem, found);
     const bool is_least =
         measures.load_max <= measures.load_limit && measures.moved_bytes == measures.least_bytes;
-    return is_least ? found : search_exactly(problem, found);
+    return is_least ? found : find_exact_owners(problem, found);
 }
 
 }  // namespace topoloom

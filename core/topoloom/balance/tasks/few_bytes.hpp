@@ -9,6 +9,6 @@
 namespace topoloom {
 
 /// Requires check_tasks().
-[[nodiscard]] std::vector<Rank> settle_with_few_bytes(const Tasks& tasks);
+[[nodiscard]] std::vector<Rank> assign_with_few_bytes(const Tasks& tasks);
 
 }  // namespace topoloom

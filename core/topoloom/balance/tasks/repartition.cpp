@@ -55,15 +55,15 @@ class Repartitioning {
 
     std::vector<Rank> run() {
         const std::vector<Part> homes = parts_of(tasks_.owners);
-        const std::vector<TaskLevel> levels_by_owner = task_levels(tasks_, homes, Rng(1));
+        const std::vector<TaskLevel> levels_by_owner = build_task_levels(tasks_, homes, Rng(1));
         best_ = refine_and_rate(levels_by_owner.front(), parts_of(balance_with_few_bytes(tasks_)));
         if (tasks_.graph == nullptr && distance_.is_uniform()) return ranks_of(best_.part);
-        const std::vector<Part> start = coarsest_parts(levels_by_owner, homes);
+        const std::vector<Part> start = project_to_coarsest(levels_by_owner, homes);
         keep_better(descend(levels_by_owner, start, relieve_directly));
         keep_better(descend(levels_by_owner, start, relieve_along_paths));
         const bool many = tasks_.loads.size() > many_tasks;
         for (std::uint64_t number = 0; number < (many ? 1 : splits); ++number) {
-            const std::vector<TaskLevel> levels = task_levels(tasks_, {}, Rng(2, number));
+            const std::vector<TaskLevel> levels = build_task_levels(tasks_, {}, Rng(2, number));
             const std::vector<Part> new_parts = split_coarsest(levels.back(), tasks_.ranks, Rng(3, number));
             keep_better(descend(levels, new_parts, relieve_along_paths));
         }
@@ -73,12 +73,12 @@ class Repartitioning {
         int idle = 0;
         const std::uint64_t most_cycles = many ? few_cycles : max_cycles;
         for (std::uint64_t cycle = 0; cycle < most_cycles && idle < max_idle_cycles; ++cycle) {
-            const std::vector<TaskLevel> levels = task_levels(tasks_, best_.part, Rng(4, cycle));
+            const std::vector<TaskLevel> levels = build_task_levels(tasks_, best_.part, Rng(4, cycle));
             const bool gains =
-                keep_better(descend(levels, coarsest_parts(levels, best_.part), relieve_directly));
+                keep_better(descend(levels, project_to_coarsest(levels, best_.part), relieve_directly));
             idle = gains ? 0 : idle + 1;
         }
-        return search_exactly(tasks_, ranks_of(best_.part));
+        return find_exact_owners(tasks_, ranks_of(best_.part));
     }
 
    private:
@@ -113,7 +113,7 @@ class Repartitioning {
         Tasks rest = tasks_;
         rest.owners = present;
         try {
-            return refine_and_rate(level, parts_of(settle_with_few_bytes(rest)));
+            return refine_and_rate(level, parts_of(assign_with_few_bytes(rest)));
         } catch (const Error&) {
             return std::nullopt;
         }

@@ -165,7 +165,7 @@ void assign_parts_to_ranks(const TaskLevel& level, std::size_t ranks, std::vecto
 
 }  // namespace
 
-std::vector<TaskLevel> task_levels(const Tasks& tasks, std::span<const Part> label, Rng rng) {
+std::vector<TaskLevel> build_task_levels(const Tasks& tasks, std::span<const Part> label, Rng rng) {
     std::vector<TaskLevel> levels;
     levels.push_back(build_finest_level(tasks));
     std::vector<Part> labels(label.begin(), label.end());
@@ -185,7 +185,7 @@ std::vector<TaskLevel> task_levels(const Tasks& tasks, std::span<const Part> lab
     return levels;
 }
 
-std::vector<Part> coarsest_parts(std::span<const TaskLevel> levels, std::vector<Part> part) {
+std::vector<Part> project_to_coarsest(std::span<const TaskLevel> levels, std::vector<Part> part) {
     for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
         std::vector<Part> next(levels[i + 1].graph.size());
         for (std::size_t v = 0; v < part.size(); ++v) next[levels[i].coarse_of[v].value] = part[v];

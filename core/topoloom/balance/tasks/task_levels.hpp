@@ -34,10 +34,12 @@ struct TaskLevel {
 
 /// Builds the levels, beginning with the tasks. Joins only vertices with the same label, if labels are given.
 /// About O(edges).
-[[nodiscard]] std::vector<TaskLevel> task_levels(const Tasks& tasks, std::span<const Part> label, Rng rng);
+[[nodiscard]] std::vector<TaskLevel> build_task_levels(const Tasks& tasks, std::span<const Part> label,
+                                                       Rng rng);
 
 /// Converts parts of tasks to parts of the coarsest vertices. All tasks of a vertex must have the same part.
-[[nodiscard]] std::vector<Part> coarsest_parts(std::span<const TaskLevel> levels, std::vector<Part> part);
+[[nodiscard]] std::vector<Part> project_to_coarsest(std::span<const TaskLevel> levels,
+                                                    std::vector<Part> part);
 
 /// Splits the coarsest level into one part per rank by recursive bisection, regardless of the current owners;
 /// then assigns parts to the ranks that own most of their bytes. Loads are only approximately equal.

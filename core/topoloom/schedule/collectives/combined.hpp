@@ -15,7 +15,7 @@ void each_combined_block(const Collective& collective, const Origins& each_origi
     each_origin([&](Rank origin) {
         bool is_wanted = false;
         for (std::size_t target = targets.first; target < ranks; target += targets.step) {
-            if (target == origin.value || !collective.wants(origin, Rank{target})) continue;
+            if (target == origin.value || !collective.is_target(origin, Rank{target})) continue;
             is_wanted = true;
             if (collective.is_personalized()) visit(std::uint64_t{origin.value} * ranks + target);
         }

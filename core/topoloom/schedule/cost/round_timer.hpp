@@ -91,9 +91,10 @@ class RoundTimer {
                 // The sender represents several ranks; its messages are spread over the routes of all these
                 // ranks.
                 const std::size_t shift = i % static_cast<std::size_t>(of_senders);
-                const RouteCost route = is_routed(message) ? add_to_route(shifted(from, shift),
-                                                                          shifted(message.to, shift), filled)
-                                                           : RouteCost{};
+                const RouteCost route =
+                    is_routed(message)
+                        ? add_to_route(shifted_node(from, shift), shifted_node(message.to, shift), filled)
+                        : RouteCost{};
                 latest = std::max(latest, model_.latency(message.bytes) + links.latency * route.latency);
                 const std::uint32_t processes = senders_on_[here.value];
                 const double alone = to_card ? model_.nic_time(message.bytes, processes)
@@ -133,7 +134,7 @@ class RoundTimer {
     }
 
    private:
-    [[nodiscard]] Node shifted(Rank rank, std::size_t by) const {
+    [[nodiscard]] Node shifted_node(Rank rank, std::size_t by) const {
         const std::size_t in = calls_.rank_in_call(rank).value;
         return calls_.node[rank.value - in + (in + by) % calls_.ranks];
     }

@@ -45,7 +45,7 @@ std::vector<ClusterMerge> average_linkage(MeanDistances distances) {
     return merges;
 }
 
-std::vector<std::uint32_t> clusters_after(const std::vector<ClusterMerge>& merges, std::size_t first) {
+std::vector<std::uint32_t> find_clusters(const std::vector<ClusterMerge>& merges, std::size_t first) {
     std::vector<std::uint32_t> of(merges.size() + 1);
     std::iota(of.begin(), of.end(), 0U);
     const auto top = [&](std::uint32_t thing) {

@@ -40,7 +40,7 @@ struct ClusterMerge {
 
 /// Returns the group of every thing after the first `count` merges. Groups are numbered in order of their
 /// lowest thing.
-[[nodiscard]] std::vector<std::uint32_t> clusters_after(const std::vector<ClusterMerge>& merges,
-                                                        std::size_t first);
+[[nodiscard]] std::vector<std::uint32_t> find_clusters(const std::vector<ClusterMerge>& merges,
+                                                       std::size_t first);
 
 }  // namespace topoloom

@@ -25,7 +25,7 @@ std::uint32_t messages_per_cable(std::uint32_t messages, std::uint32_t cables) {
 
 }  // namespace
 
-std::vector<NodeMessage> between_nodes(const Step& step, std::span<const Node> node_of_rank) {
+std::vector<NodeMessage> list_node_messages(const Step& step, std::span<const Node> node_of_rank) {
     const auto node = [&](Rank rank) {
         return rank.value < node_of_rank.size() ? node_of_rank[rank.value] : no_node;
     };

@@ -28,7 +28,8 @@ struct Meetings {
 /// Lists the messages of a step between the nodes of its ranks. A rank without a node (missing or `no_node`)
 /// neither sends nor receives.
 inline constexpr Node no_node{0xFFFF'FFFFU};
-[[nodiscard]] std::vector<NodeMessage> between_nodes(const Step& step, std::span<const Node> node_of_rank);
+[[nodiscard]] std::vector<NodeMessage> list_node_messages(const Step& step,
+                                                          std::span<const Node> node_of_rank);
 /// Throws Error unless each rank of the step is below `ranks`.
 void require_ranks(const Step& step, std::size_t ranks);
 

@@ -172,7 +172,7 @@ class Splitter {
         }
         const std::vector<ClusterMerge> merges = average_linkage(std::move(distances));
         for (const std::size_t first : best_cuts(merges)) {
-            const Numbers clusters = clusters_after(merges, first);
+            const Numbers clusters = find_clusters(merges, first);
             Parts parts;
             for (const std::uint32_t thing : things.of) parts.of.push_back(clusters[thing]);
             parts.count = static_cast<std::uint32_t>(clusters.size() - first);

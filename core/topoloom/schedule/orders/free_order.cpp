@@ -36,7 +36,7 @@ class Scorer {
     [[nodiscard]] Score score(std::span<const Node> order) {
         Score all;
         for (const auto& [step, rounds] : steps_) {
-            const auto messages = between_nodes(step, order);
+            const auto messages = list_node_messages(step, order);
             const std::size_t places =
                 (ascent_ ? ascent_->meetings(messages) : meetings_on_routes(machine_, messages)).places;
             all.rounds += places > 0 ? rounds : 0;
