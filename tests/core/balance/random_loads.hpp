@@ -29,7 +29,7 @@ inline TaskCounts random_even_loads(std::size_t ranks, std::uint32_t most, Rng& 
 }
 
 /// Sudheer 2012, ch. 5, example 1, with 2n ranks: n - 1 (n - 1 times), 2, 2n - 2, n + 1 (n - 1 times).
-inline TaskCounts example_1(std::int64_t n) {
+inline TaskCounts make_sudheer_example_1(std::int64_t n) {
     TaskCounts loads(static_cast<std::size_t>(n - 1), n - 1);
     loads.push_back(2);
     loads.push_back(2 * n - 2);
@@ -38,7 +38,7 @@ inline TaskCounts example_1(std::int64_t n) {
 }
 
 /// Sudheer 2012, ch. 5, example 2, with P ranks: 1, then P + 1 (P - 1 times).
-inline TaskCounts example_2(std::int64_t ranks) {
+inline TaskCounts make_sudheer_example_2(std::int64_t ranks) {
     TaskCounts loads(static_cast<std::size_t>(ranks), ranks + 1);
     loads.front() = 1;
     return loads;

@@ -19,7 +19,7 @@ namespace {
 
 using Amounts = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
 
-Amounts amounts_of(const Plan& plan) {
+Amounts sum_tasks_by_pair(const Plan& plan) {
     Amounts amounts;
     for (const auto& [from, to, tasks] : plan) amounts[{from.value, to.value}] = tasks;
     return amounts;
@@ -27,7 +27,7 @@ Amounts amounts_of(const Plan& plan) {
 
 /// Algorithm 1 of chapter 5 as printed, with phantoms on the lowest ranks. `bins` has deficits first; source
 /// and tasks are S and W in the source.
-Amounts printed_alias(TaskCounts loads) {
+Amounts run_printed_alias(TaskCounts loads) {
     const EvenLoad even = compute_even_load(loads);
     const std::int64_t k = even.ceiling;
     const std::size_t phantoms = even.ranks_at_ceiling == 0 ? 0 : loads.size() - even.ranks_at_ceiling;
@@ -52,15 +52,15 @@ Amounts printed_alias(TaskCounts loads) {
     Amounts amounts;
     for (std::size_t s = 0; s < bins.size(); ++s) {
         if (tasks[s] == 0) continue;
-        const std::uint32_t giver = bins[source[s]];
-        if (giver < phantoms && !sent[giver]) --tasks[s];
-        sent[giver] = 1;
-        if (tasks[s] > 0) amounts[{giver, bins[s]}] = tasks[s];
+        const std::uint32_t sender = bins[source[s]];
+        if (sender < phantoms && !sent[sender]) --tasks[s];
+        sent[sender] = 1;
+        if (tasks[s] > 0) amounts[{sender, bins[s]}] = tasks[s];
     }
     return amounts;
 }
 
-void check_promises(const TaskCounts& loads, const Plan& plan, std::int64_t least) {
+void check_guarantees(const TaskCounts& loads, const Plan& plan, std::int64_t least) {
     const EvenLoad even = compute_even_load(loads);
     for (const std::int64_t load : loads_after(loads, plan)) {
         CHECK(load >= least);
@@ -70,7 +70,7 @@ void check_promises(const TaskCounts& loads, const Plan& plan, std::int64_t leas
     CHECK(measures.max_receives <= 1);
     CHECK(measures.messages <= static_cast<std::int64_t>(loads.size()) - 1);
     CHECK((plan.empty() || rounds_of(loads, plan) == 1));
-    CHECK(amounts_of(plan).size() == plan.size());
+    CHECK(sum_tasks_by_pair(plan).size() == plan.size());
     CHECK(plan == make_plan(plan));
 }
 
@@ -81,9 +81,9 @@ TEST_CASE("all loads end equal if the number of ranks divides their sum") {
     for (int draw = 0; draw < 2000; ++draw) {
         const TaskCounts loads = random_even_loads(1 + rng.below(40), 1 + rng.below(30), rng);
         const Plan plan = balance({loads}, "alias");
-        check_promises(loads, plan, compute_even_load(loads).floor);
+        check_guarantees(loads, plan, compute_even_load(loads).floor);
         const Plan exact = balance({loads}, "alias(remainder=exact)");
-        check_promises(loads, exact, compute_even_load(loads).floor);
+        check_guarantees(loads, exact, compute_even_load(loads).floor);
         CHECK(exact.size() <= plan.size());
         const TaskCounts ends = loads_after(loads, plan);
         const PlanMeasures least = least_measures(loads, ends);
@@ -101,9 +101,9 @@ TEST_CASE("loads with a remainder end in k-2..k with phantoms, and at k-1 or k w
         const TaskCounts loads = random_loads(1 + rng.below(40), 1 + rng.below(30), rng);
         const EvenLoad even = compute_even_load(loads);
         const Plan plan = balance({loads}, "alias");
-        check_promises(loads, plan, even.ceiling - 2);
+        check_guarantees(loads, plan, even.ceiling - 2);
         two_below = two_below || std::ranges::min(loads_after(loads, plan)) == even.ceiling - 2;
-        check_promises(loads, balance({loads}, "alias(remainder=exact)"), even.floor);
+        check_guarantees(loads, balance({loads}, "alias(remainder=exact)"), even.floor);
     }
     CHECK(two_below);
 }
@@ -112,13 +112,13 @@ TEST_CASE("the plan equals the plan of the published algorithm") {
     Rng rng(3);
     for (int draw = 0; draw < 2000; ++draw) {
         const TaskCounts loads = random_loads(1 + rng.below(30), 1 + rng.below(20), rng);
-        CHECK(amounts_of(balance({loads}, "alias")) == printed_alias(loads));
+        CHECK(sum_tasks_by_pair(balance({loads}, "alias")) == run_printed_alias(loads));
     }
 }
 
 TEST_CASE("example 1 takes one message less than twice the optimum") {
     for (std::int64_t n = 4; n < 60; ++n) {
-        const TaskCounts loads = example_1(n);
+        const TaskCounts loads = make_sudheer_example_1(n);
         const PlanMeasures found = measure_plan(balance({loads}, "alias"), loads.size());
         CHECK(found.messages == 2 * n - 1);
         CHECK(found.tasks == 3 * n - 5 + (n - 3) * (n - 2) / 2);
@@ -131,7 +131,7 @@ TEST_CASE("example 1 takes one message less than twice the optimum") {
 
 TEST_CASE("in example 2 every rank refills the previous one") {
     for (std::int64_t ranks = 2; ranks < 60; ++ranks) {
-        const TaskCounts loads = example_2(ranks);
+        const TaskCounts loads = make_sudheer_example_2(ranks);
         const PlanMeasures found = measure_plan(balance({loads}, "alias"), loads.size());
         CHECK(found.max_tasks_sent == ranks - 1);
         CHECK(found.tasks == ranks * (ranks - 1) / 2);

@@ -35,17 +35,17 @@ void check_sweep(const TaskCounts& loads) {
     CHECK(measures.messages <= 2 * least.messages);
 }
 
-std::uint32_t rounds(std::size_t ranks) { return static_cast<std::uint32_t>(std::bit_width(ranks - 1)); }
+std::uint32_t ceil_log2(std::size_t ranks) { return static_cast<std::uint32_t>(std::bit_width(ranks - 1)); }
 
-void check_decided(const TaskCounts& loads, Rng rng) {
-    const Decided decided = SimulatedRanks(loads, rng).run();
-    CHECK(decided.plan == sweep_plan(loads));
-    CHECK(decided.as_received == decided.plan);
-    CHECK(decided.most_sent <= 2 * rounds(loads.size()) + further_messages);
-    CHECK(decided.most_waited <= 7 * rounds(loads.size()) + 3);
+void check_simulated_plan(const TaskCounts& loads, Rng rng) {
+    const SimulatedPlan simulated = SimulatedRanks(loads, rng).run();
+    CHECK(simulated.plan == sweep_plan(loads));
+    CHECK(simulated.as_received == simulated.plan);
+    CHECK(simulated.max_sent_messages <= 2 * ceil_log2(loads.size()) + further_messages);
+    CHECK(simulated.longest_chain <= 7 * ceil_log2(loads.size()) + 3);
 }
 
-std::string refusal(const TaskCounts& loads) {
+std::string error_message(const TaskCounts& loads) {
     try {
         SimulatedRanks(loads, Rng(1)).run();
     } catch (const Error& error) {
@@ -61,8 +61,8 @@ TEST_CASE("a sweep ends at the floor or ceiling of the mean, with one source per
     for (int draw = 0; draw < 3000; ++draw)
         check_sweep(random_loads(1 + rng.below(60), 1 + rng.below(40), rng));
     for (std::int64_t n = 3; n < 30; ++n) {
-        check_sweep(example_1(n));
-        check_sweep(example_2(n));
+        check_sweep(make_sudheer_example_1(n));
+        check_sweep(make_sudheer_example_2(n));
     }
 }
 
@@ -80,25 +80,25 @@ TEST_CASE("ranks that exchange messages compute the plan of the sweep, whichever
     Rng rng(2);
     for (int draw = 0; draw < 600; ++draw) {
         const TaskCounts loads = random_loads(1 + rng.below(70), 1 + rng.below(12), rng);
-        check_decided(loads, rng);
+        check_simulated_plan(loads, rng);
     }
     for (std::uint32_t ranks = 1; ranks <= 33; ++ranks) {
         TaskCounts loads(ranks, 0);
-        check_decided(loads, rng);
+        check_simulated_plan(loads, rng);
         loads[rng.below(ranks)] = 1000;
-        check_decided(loads, rng);
-        check_decided(random_even_loads(ranks, 9, rng), rng);
+        check_simulated_plan(loads, rng);
+        check_simulated_plan(random_even_loads(ranks, 9, rng), rng);
     }
-    check_decided(example_1(20), rng);
-    check_decided(example_2(50), rng);
+    check_simulated_plan(make_sudheer_example_1(20), rng);
+    check_simulated_plan(make_sudheer_example_2(50), rng);
 }
 
 TEST_CASE("ten thousand ranks that exchange messages compute the plan of the sweep") {
     Rng rng(3);
-    check_decided(random_loads(10'000, 48, rng), rng);
+    check_simulated_plan(random_loads(10'000, 48, rng), rng);
     TaskCounts loads(8192, 0);
     loads[5000] = 1'000'000;
-    check_decided(loads, rng);
+    check_simulated_plan(loads, rng);
 }
 
 TEST_CASE("plans of the sweep cost at most 5 % more than those of the alias method") {
@@ -120,10 +120,10 @@ TEST_CASE("plans of the sweep cost at most 5 % more than those of the alias meth
 }
 
 TEST_CASE("all ranks throw an error for impossible loads") {
-    CHECK(refusal({3, -1, 2}) == "a rank has a negative number of tasks");
-    CHECK(refusal({std::int64_t{1} << 61, std::int64_t{1} << 61, 0}) ==
+    CHECK(error_message({3, -1, 2}) == "a rank has a negative number of tasks");
+    CHECK(error_message({std::int64_t{1} << 61, std::int64_t{1} << 61, 0}) ==
           "the loads of all ranks add up to 2^62 or more");
-    CHECK(refusal({std::int64_t{1} << 62}) == "the loads of all ranks add up to 2^62 or more");
+    CHECK(error_message({std::int64_t{1} << 62}) == "the loads of all ranks add up to 2^62 or more");
 }
 
 TEST_CASE(

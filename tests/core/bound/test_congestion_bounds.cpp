@@ -21,7 +21,7 @@ CongestionBound best_bound(const BoundProblem& problem) {
     return congestion_bound(problem, meter);
 }
 
-double congestion(const CommGraph& graph, const Allocation& allocation, const Placement& placement) {
+double compute_congestion(const CommGraph& graph, const Allocation& allocation, const Placement& placement) {
     return judge(graph, allocation.machine(), placement, 1).congestion_max;
 }
 
@@ -35,7 +35,7 @@ TEST_CASE("no placement has less congestion than the bounds, on any machine") {
         CAPTURE(bound.where);
         for (int i = 0; i < 10; ++i) {
             const Placement placement = random_placement(allocation, graph.rank_count(), rng);
-            CHECK(bound.value <= congestion(graph, allocation, placement));
+            CHECK(bound.value <= compute_congestion(graph, allocation, placement));
         }
     });
 }
@@ -59,7 +59,7 @@ TEST_CASE("no placement has less congestion than any bound") {
         Meter meter(budget);
         double least = std::numeric_limits<double>::infinity();
         for_each_placement(allocation, graph.rank_count(), [&](const Placement& placement) {
-            least = std::min(least, congestion(graph, allocation, placement));
+            least = std::min(least, compute_congestion(graph, allocation, placement));
         });
         for (const CongestionBound& bound :
              {injection_bound(problem), message_bound(problem), cut_bound(problem),

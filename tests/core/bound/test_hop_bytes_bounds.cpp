@@ -18,7 +18,7 @@ namespace {
 
 /// Gilmore and Lawler's bound by its definition: the minimum scalar product of each row over all orders of
 /// columns.
-std::int64_t slow_gilmore_lawler(const CommGraph& graph, const Allocation& allocation) {
+std::int64_t reference_gilmore_lawler(const CommGraph& graph, const Allocation& allocation) {
     const CommGraph symmetric = graph.symmetric();
     const Machine& machine = allocation.machine();
     std::vector<std::size_t> order(allocation.slot_count());
@@ -86,7 +86,7 @@ TEST_CASE("no placement has fewer hop-bytes than the bounds, on any machine") {
 TEST_CASE("the Gilmore-Lawler bound equals its definition, and is at most the optimum") {
     for_each_bound_case(6, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
         const std::int64_t bound = bound::gilmore_lawler_bound(BoundProblem(graph, allocation));
-        CHECK(bound == slow_gilmore_lawler(graph, allocation));
+        CHECK(bound == reference_gilmore_lawler(graph, allocation));
         const BoundProblem problem(graph, allocation);
         const Budget budget;
         Meter meter(budget);

@@ -47,15 +47,15 @@ class ProcessMap {
     char error_[256] = "";
 };
 
-struct Ordered {
+struct OrderResult {
     std::vector<std::uint32_t> process_of_rank;
     topoloom_gain gain{};
     std::string error;
 };
 
 /// A pattern in which rank u sends 10 bytes to each of sends[u].
-Ordered order(const ProcessMap& process_map, const std::vector<std::vector<std::uint32_t>>& sends,
-              const char* options = nullptr) {
+OrderResult order_ranks(const ProcessMap& process_map, const std::vector<std::vector<std::uint32_t>>& sends,
+                        const char* options = nullptr) {
     std::vector<std::uint64_t> first{0};
     std::vector<std::uint32_t> peers;
     for (const auto& row : sends) {
@@ -64,7 +64,7 @@ Ordered order(const ProcessMap& process_map, const std::vector<std::vector<std::
     }
     const std::vector<std::int64_t> bytes(peers.size(), 10);
     const topoloom_pattern pattern{sends.size(), first.data(), peers.data(), bytes.data()};
-    Ordered done{std::vector<std::uint32_t>(sends.size()), {}, {}};
+    OrderResult done{std::vector<std::uint32_t>(sends.size()), {}, {}};
     char error[256] = "";
     if (topoloom_order(process_map.get(), &pattern, options, done.process_of_rank.data(), &done.gain, error,
                        sizeof error) != 0)
@@ -75,7 +75,7 @@ Ordered order(const ProcessMap& process_map, const std::vector<std::vector<std::
 using Groups = std::vector<std::int64_t>;
 
 /// A pattern in which rank i exchanges messages with rank i + stride.
-std::vector<std::vector<std::uint32_t>> partners(std::uint32_t ranks, std::uint32_t stride) {
+std::vector<std::vector<std::uint32_t>> make_pair_pattern(std::uint32_t ranks, std::uint32_t stride) {
     std::vector<std::vector<std::uint32_t>> sends(ranks);
     for (std::uint32_t i = 0; i < ranks; ++i) sends[i] = {i < stride ? i + stride : i - stride};
     return sends;
@@ -87,7 +87,7 @@ TEST_CASE("ranks that communicate are placed on one node") {
     // Processes 0, 1 are on node 5, processes 2, 3 on node 9; ranks 0 and 2 communicate, and 1 and 3.
     const ProcessMap process_map = ProcessMap::from_groups(1, 0, {5, 5, 9, 9});
     CHECK(process_map.machine() == "tree:2+node:2,distance=16:16");
-    const Ordered ordered = order(process_map, partners(4, 2));
+    const OrderResult ordered = order_ranks(process_map, make_pair_pattern(4, 2));
     REQUIRE(ordered.error.empty());
     const auto& process = ordered.process_of_rank;
     CHECK(process[0] / 2 == process[2] / 2);
@@ -100,7 +100,7 @@ TEST_CASE("ranks that communicate are placed on one node") {
 
 TEST_CASE("the order is unchanged if reordering gains nothing") {
     const ProcessMap process_map = ProcessMap::from_groups(1, 0, {5, 5, 9, 9});
-    const Ordered ordered = order(process_map, {{1}, {0}, {3}, {2}}, "mapper=random");
+    const OrderResult ordered = order_ranks(process_map, {{1}, {0}, {3}, {2}}, "mapper=random");
     CHECK(ordered.process_of_rank == std::vector<std::uint32_t>{0, 1, 2, 3});
     CHECK(ordered.gain.after == ordered.gain.before);
 }
@@ -111,7 +111,7 @@ TEST_CASE("a job with uneven groups becomes part of a regular tree") {
     const ProcessMap process_map =
         ProcessMap::from_groups(3, 1, {1, 10, 0, 1, 10, 0, 1, 10, 1, 1, 11, 0, 2, 12, 0, 2, 12, 1});
     CHECK(process_map.machine() == "tree:2:2+node:2:2,distance=8:16:16");
-    const Ordered ordered = order(process_map, partners(6, 3));
+    const OrderResult ordered = order_ranks(process_map, make_pair_pattern(6, 3));
     auto sorted = ordered.process_of_rank;
     std::ranges::sort(sorted);
     CHECK(sorted == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5});
@@ -136,7 +136,7 @@ TEST_CASE("switches are dropped if a regular tree around them would be too large
 TEST_CASE("processes of a described machine use its node numbers") {
     // A ring of four ranks uses a ring of four nodes in the order 0, 2, 1, 3.
     const ProcessMap process_map = ProcessMap::on_machine("torus:4", 1, {0, 2, 1, 3});
-    const Ordered ordered = order(process_map, {{1}, {2}, {3}, {0}});
+    const OrderResult ordered = order_ranks(process_map, {{1}, {2}, {3}, {0}});
     CHECK(ordered.gain.before == 60);
     CHECK(ordered.gain.after == 40);
 }
@@ -151,14 +151,14 @@ TEST_CASE("processes of a node are ordered by the resources that they share") {
     // Cores 0 and 2 are in package 0, bound round-robin: processes 0 and 2 share it.
     const ProcessMap process_map =
         ProcessMap::on_machine("torus:1+node:2:2,distance=1:8", 2, {0, 0, 0, 1, 0, 0, 0, 1});
-    const Ordered ordered = order(process_map, partners(4, 2));
+    const OrderResult ordered = order_ranks(process_map, make_pair_pattern(4, 2));
     CHECK(ordered.gain.before == 40);
     CHECK(ordered.gain.after == 40);
 }
 
 TEST_CASE("ranks can be placed on any process if there are more processes") {
     const ProcessMap process_map = ProcessMap::from_groups(1, 0, {1, 2, 2, 3});
-    const Ordered ordered = order(process_map, {{1}, {0}});
+    const OrderResult ordered = order_ranks(process_map, {{1}, {0}});
     CHECK(ordered.process_of_rank[0] + ordered.process_of_rank[1] == 3);
     CHECK(ordered.gain.inter_node_bytes_after == 0);
 }
@@ -170,10 +170,10 @@ TEST_CASE("invalid input gives a one-line message") {
     CHECK(ProcessMap::from_groups(1, 0, {}).error() == "there are no processes");
     CHECK(ProcessMap::from_groups(1, 1, {0}).error() == "the node is level 1 of only 1 levels");
     const ProcessMap process_map = ProcessMap::from_groups(1, 0, {0, 1});
-    CHECK(order(process_map, {{1}, {0}, {0}}).error.find("3 ranks do not fit") != std::string::npos);
-    CHECK(order(process_map, {{7}, {0}}).error.find("only 2 ranks") != std::string::npos);
-    CHECK(order(process_map, {{1}, {0}}, "sede=1").error.find("'sede'") != std::string::npos);
-    CHECK(order(process_map, {{1}, {0}}, "mapper=atuo").error.find("'atuo'") != std::string::npos);
+    CHECK(order_ranks(process_map, {{1}, {0}, {0}}).error.find("3 ranks do not fit") != std::string::npos);
+    CHECK(order_ranks(process_map, {{7}, {0}}).error.find("only 2 ranks") != std::string::npos);
+    CHECK(order_ranks(process_map, {{1}, {0}}, "sede=1").error.find("'sede'") != std::string::npos);
+    CHECK(order_ranks(process_map, {{1}, {0}}, "mapper=atuo").error.find("'atuo'") != std::string::npos);
     char error[8] = "";
     topoloom_process_map* none = nullptr;
     CHECK(topoloom_process_map_from_groups(0, 1, 0, nullptr, &none, error, sizeof error) == 1);
@@ -184,8 +184,8 @@ TEST_CASE("the same input gives the same order on any number of threads") {
     Groups groups;
     for (std::int64_t i = 0; i < 64; ++i) groups.push_back(i * 7 % 8);
     const ProcessMap process_map = ProcessMap::from_groups(1, 0, groups);
-    const auto one = order(process_map, partners(64, 32), "threads=1"),
-               two = order(process_map, partners(64, 32), "threads=2");
+    const auto one = order_ranks(process_map, make_pair_pattern(64, 32), "threads=1"),
+               two = order_ranks(process_map, make_pair_pattern(64, 32), "threads=2");
     CHECK(one.process_of_rank == two.process_of_rank);
 }
 

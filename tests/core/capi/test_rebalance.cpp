@@ -9,8 +9,8 @@
 namespace {
 
 /// A ring of objects, each of which sends 100 bytes to the next, on four processes of a mesh of 2 x 2 nodes.
-struct Ring {
-    explicit Ring(std::vector<std::uint32_t> present) : process(std::move(present)) {
+struct ObjectRing {
+    explicit ObjectRing(std::vector<std::uint32_t> present) : process(std::move(present)) {
         const std::size_t objects = process.size();
         for (std::size_t i = 0; i < objects; ++i) {
             first.push_back(i);
@@ -24,9 +24,9 @@ struct Ring {
         REQUIRE(topoloom_process_map_on_machine("mesh:2x2", 4, 1, nodes.data(), &process_map, error,
                                                 sizeof error) == 0);
     }
-    ~Ring() { topoloom_process_map_free(process_map); }
-    Ring(const Ring&) = delete;
-    Ring& operator=(const Ring&) = delete;
+    ~ObjectRing() { topoloom_process_map_free(process_map); }
+    ObjectRing(const ObjectRing&) = delete;
+    ObjectRing& operator=(const ObjectRing&) = delete;
 
     bool rebalance(const char* policy, topoloom_rebalance_options options = {0, 1, 0.05, 1}) {
         const topoloom_objects objects{{process.size(), first.data(), peers.data(), bytes.data()},
@@ -54,7 +54,7 @@ struct Ring {
 TEST_CASE("policies balance loads") {
     for (const char* policy : {"greedy", "few-bytes", "alias", "diffusion", "repartition", "place"}) {
         INFO(std::string(policy));
-        Ring ring({0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3});
+        ObjectRing ring({0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3});
         REQUIRE(ring.rebalance(policy));
         CHECK(ring.result.busiest_before == 6);
         // Diffusion would move half of an object.
@@ -66,7 +66,7 @@ TEST_CASE("policies balance loads") {
 
 TEST_CASE("objects stay if moving gains less than it costs") {
     const std::vector<std::uint32_t> uneven{0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3};
-    Ring ring(uneven);
+    ObjectRing ring(uneven);
     REQUIRE(ring.rebalance("none"));
     CHECK(ring.found == uneven);
     // Each period gains three seconds, and three objects leave process 0.
@@ -74,7 +74,7 @@ TEST_CASE("objects stay if moving gains less than it costs") {
     CHECK(ring.result.moved == 0);
     REQUIRE(ring.rebalance("greedy", {1.1e-3, 2, 0.05, 1}));
     CHECK(ring.result.moved == 3);
-    Ring even({0, 1, 2, 3, 0, 1, 2, 3});
+    ObjectRing even({0, 1, 2, 3, 0, 1, 2, 3});
     REQUIRE(even.rebalance("alias"));
     CHECK(even.found == even.process);
 }
@@ -82,7 +82,7 @@ TEST_CASE("objects stay if moving gains less than it costs") {
 TEST_CASE("neighbors are moved to the same process") {
     for (const char* policy : {"place", "repartition"}) {
         INFO(std::string(policy));
-        Ring ring({0, 3, 0, 3, 1, 2, 1, 2});
+        ObjectRing ring({0, 3, 0, 3, 1, 2, 1, 2});
         REQUIRE(ring.rebalance(policy, {0, 1000, 0.05, 1}));
         CHECK(ring.result.busiest_after == 2);
         // Two objects on each process, and messages only between neighboring processes: four messages over
@@ -94,7 +94,7 @@ TEST_CASE("neighbors are moved to the same process") {
 
 TEST_CASE("messages of a proxied object count once per process") {
     // Object 0 sends to three objects at one hop and to one object at two hops; all reply.
-    Ring star({0, 1, 1, 1, 3});
+    ObjectRing star({0, 1, 1, 1, 3});
     star.first = {0, 4, 5, 6, 7, 8};
     star.peers = {1, 2, 3, 4, 0, 0, 0, 0};
     star.bytes = {100, 100, 100, 100, 10, 10, 10, 10};
@@ -108,12 +108,12 @@ TEST_CASE("messages of a proxied object count once per process") {
 }
 
 TEST_CASE("errors name invalid policies and processes") {
-    Ring ring({0, 1, 2, 3});
+    ObjectRing ring({0, 1, 2, 3});
     CHECK_FALSE(ring.rebalance("gredy"));
     CHECK(std::string(ring.error).starts_with("no policy 'gredy' (did you mean 'greedy'?)"));
     CHECK_FALSE(ring.rebalance("alias(no=1)"));
     CHECK_FALSE(ring.rebalance("bricks"));
-    Ring outside({0, 4});
+    ObjectRing outside({0, 4});
     CHECK_FALSE(outside.rebalance("greedy"));
     CHECK(std::string(outside.error) == "object 1 is on process 4, and there are 4");
 }

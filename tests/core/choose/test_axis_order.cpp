@@ -20,13 +20,13 @@ namespace {
 
 using Extents = std::vector<std::uint32_t>;
 
-std::vector<Slot> slots_of(const std::vector<std::uint32_t>& numbers) {
+std::vector<Slot> make_slots(const std::vector<std::uint32_t>& numbers) {
     return {numbers.begin(), numbers.end()};
 }
 
 /// Reference: seconds of all phases of all traffic.
-double measured(const Machine& machine, const Extents& extents, const std::vector<MeshTraffic>& traffic,
-                const std::vector<Slot>& slots) {
+double reference_time(const Machine& machine, const Extents& extents, const std::vector<MeshTraffic>& traffic,
+                      const std::vector<Slot>& slots) {
     double sum = 0;
     for (const MeshTraffic& one : traffic) {
         for (const CommGraph& phase : mesh_phases(extents, one))
@@ -54,12 +54,12 @@ double find_lowest_time(const Machine& machine, const Extents& extents,
             for (std::size_t axis = 0; axis < extents.size() && ++at[axis] == extents[axis]; ++axis)
                 at[axis] = 0;
         }
-        best = std::min(best, measured(machine, extents, traffic, slots));
+        best = std::min(best, reference_time(machine, extents, traffic, slots));
     } while (std::ranges::next_permutation(axes).found);
     return best;
 }
 
-std::string text_of(const AxisOrder& order) {
+std::string format_order(const AxisOrder& order) {
     std::string text;
     for (const auto& [axis, size] : order.pieces)
         text += std::string(text.empty() ? "" : " ") + static_cast<char>('a' + axis) + std::to_string(size);
@@ -85,15 +85,16 @@ TEST_CASE(
         const AxisOrders orders = order_axes(allocation, extents, traffic);
         for (const AxisOrder& order : {orders.given, orders.nested, orders.best}) {
             const Placement placement(allocation, order.slot_of_rank);
-            CHECK(order.total() ==
-                  doctest::Approx(measured(machine, extents, traffic, order.slot_of_rank)).epsilon(1e-9));
+            CHECK(
+                order.total() ==
+                doctest::Approx(reference_time(machine, extents, traffic, order.slot_of_rank)).epsilon(1e-9));
             std::size_t ranks = 1;
             for (const AxisPiece& piece : order.pieces) ranks *= piece.size;
             CHECK(ranks == 48);
         }
         CHECK(orders.nested.total() <= orders.given.total());
         CHECK(orders.best.total() <= orders.nested.total());
-        CHECK(text_of(orders.given) == "a4 b2 c3 d2");
+        CHECK(format_order(orders.given) == "a4 b2 c3 d2");
     }
 }
 
@@ -140,18 +141,18 @@ TEST_CASE("groups that do not divide a domain leave slots unused rather than spa
 TEST_CASE("the remaining slots of domains are filled with whole blocks") {
     const Machine machine = make_machine("rails:4:3:1");
     // GPU 1 of the first domain and GPU 4 of the second are missing.
-    const Allocation allocation = Allocation::of_slots(machine, slots_of({0, 2, 3, 5, 6, 7, 8, 9, 10, 11}));
+    const Allocation allocation = Allocation::of_slots(machine, make_slots({0, 2, 3, 5, 6, 7, 8, 9, 10, 11}));
     const std::vector<grid::SlotLine> lines = grid::slot_lines(allocation, 8, 9);
-    CHECK(lines.front().slots == slots_of({0, 2, 3, 5, 6, 7, 8, 9}));
-    const std::vector<Slot> pairs = slots_of({0, 2, 5, 6, 8, 9, 10, 11});
+    CHECK(lines.front().slots == make_slots({0, 2, 3, 5, 6, 7, 8, 9}));
+    const std::vector<Slot> pairs = make_slots({0, 2, 5, 6, 8, 9, 10, 11});
     CHECK(std::ranges::count(lines, pairs, &grid::SlotLine::slots) == 1);
     for (const grid::SlotLine& line : lines) CHECK(line.slots.size() == 8);
 }
 
 TEST_CASE("the remaining nodes of a torus are filled with whole boxes") {
     const Machine machine = make_machine("torus:4x4");
-    const Allocation allocation = Allocation::of_slots(machine, slots_of({0, 1, 4, 5, 7, 10, 11, 14, 15}));
-    const std::vector<Slot> boxes = slots_of({0, 1, 4, 5, 10, 11, 14, 15});
+    const Allocation allocation = Allocation::of_slots(machine, make_slots({0, 1, 4, 5, 7, 10, 11, 14, 15}));
+    const std::vector<Slot> boxes = make_slots({0, 1, 4, 5, 10, 11, 14, 15});
     const std::vector<grid::SlotLine> lines = grid::slot_lines(allocation, 8, 9);
     CHECK(std::ranges::count(lines, boxes, &grid::SlotLine::slots) == 1);
 }
@@ -192,5 +193,5 @@ TEST_CASE("a mesh that does not fit is refused") {
                          Error);
     CHECK_THROWS_WITH_AS((void)order_axes(allocation, Extents(9, 1), none),
                          "a mesh of 9 axes; there may be at most 8", Error);
-    CHECK(order_axes(allocation, Extents{1, 1}, none).best.slot_of_rank == slots_of({0}));
+    CHECK(order_axes(allocation, Extents{1, 1}, none).best.slot_of_rank == make_slots({0}));
 }

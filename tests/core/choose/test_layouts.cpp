@@ -18,7 +18,7 @@ namespace {
 using Extents = std::vector<std::uint32_t>;
 
 /// Reference: seconds of all phases of all traffic.
-double measured(const Machine& machine, const MeshLayout& layout, const std::vector<Slot>& slots) {
+double reference_time(const Machine& machine, const MeshLayout& layout, const std::vector<Slot>& slots) {
     double sum = 0;
     for (const auto& [extents, traffic] : layout) {
         for (const CommGraph& phase : mesh_phases(extents, traffic))
@@ -29,7 +29,7 @@ double measured(const Machine& machine, const MeshLayout& layout, const std::vec
 
 /// Attention along the first or second axis of `a`, experts along the first or second axis of `b`, each as a
 /// separate layout.
-std::vector<MeshLayout> layouts_of(const Extents& a, const Extents& b) {
+std::vector<MeshLayout> make_layouts(const Extents& a, const Extents& b) {
     std::vector<MeshLayout> layouts;
     for (const std::uint32_t attention : {0U, 1U}) {
         for (const std::uint32_t experts : {0U, 1U}) {
@@ -54,11 +54,11 @@ TEST_CASE("the result is never worse, keeps ranks on distinct slots and has the 
         // common mesh.
         for (const auto& [a, b] : std::vector<std::pair<Extents, Extents>>{
                  {{2, 2, 12}, {8, 3, 2}}, {{4, 12, 1}, {4, 12, 1}}, {{6, 8, 1}, {4, 3, 4}}}) {
-            const std::vector<MeshLayout> layouts = layouts_of(a, b);
+            const std::vector<MeshLayout> layouts = make_layouts(a, b);
             const LayoutOrders orders = order_layouts(allocation, layouts);
             double least = orders.given.total();
             for (const MeshLayout& layout : layouts)
-                least = std::min(least, measured(machine, layout, orders.given.slot_of_rank));
+                least = std::min(least, reference_time(machine, layout, orders.given.slot_of_rank));
             CHECK(orders.named.total() == doctest::Approx(least).epsilon(1e-9));
             CHECK(orders.best.total() <= orders.named.total());
             for (const auto& [layout, order] : {std::pair{std::size_t{0}, orders.given},
@@ -66,7 +66,8 @@ TEST_CASE("the result is never worse, keeps ranks on distinct slots and has the 
                                                 {orders.best_layout, orders.best}}) {
                 const Placement placement(allocation, order.slot_of_rank);
                 CHECK(order.total() ==
-                      doctest::Approx(measured(machine, layouts[layout], order.slot_of_rank)).epsilon(1e-9));
+                      doctest::Approx(reference_time(machine, layouts[layout], order.slot_of_rank))
+                          .epsilon(1e-9));
             }
         }
     }
@@ -90,11 +91,11 @@ TEST_CASE("a single layout is ordered like its mesh, by its traffic") {
 TEST_CASE("a stopped search of layouts has measured the first order and returns its best result") {
     const Machine machine = make_machine("rails:8:6:4,bandwidth=1GB/s,bandwidth.nvlink=9GB/s");
     const Allocation allocation = Allocation::whole(machine);
-    const std::vector<MeshLayout> layouts = layouts_of({2, 2, 12}, {8, 3, 2});
+    const std::vector<MeshLayout> layouts = make_layouts({2, 2, 12}, {8, 3, 2});
     for (const std::uint64_t work : {1U, 1000U, 100'000U}) {
         const LayoutOrders orders = order_layouts(allocation, layouts, {.work = work});
         CHECK(orders.given.total() ==
-              doctest::Approx(measured(machine, layouts[0], orders.given.slot_of_rank)).epsilon(1e-9));
+              doctest::Approx(reference_time(machine, layouts[0], orders.given.slot_of_rank)).epsilon(1e-9));
         CHECK(orders.named.total() <= orders.given.total());
         CHECK(orders.best.total() <= orders.named.total());
     }

@@ -23,7 +23,7 @@ struct Unit {
 };
 
 /// The weight of a rank's contribution, different for each rank.
-inline std::uint64_t weight_of(std::uint32_t rank) { return Rng(rank + 1, 7).next(); }
+inline std::uint64_t contribution_weight(std::uint32_t rank) { return Rng(rank + 1, 7).next(); }
 
 struct RankMemory {
     std::vector<Unit> input, output, scratch;
@@ -38,11 +38,11 @@ struct RankMemory {
 
 /// Runs programs to their end and fails a test if one reads missing data, changes data being sent, combines
 /// mismatched units, or deadlocks.
-class PlayedPrograms {
+class ProgramInterpreter {
    public:
-    PlayedPrograms(const std::vector<RankProgram>& programs, std::vector<RankMemory>& memories,
-                   bool in_rank_order, std::uint32_t seed);
-    void play();
+    ProgramInterpreter(const std::vector<RankProgram>& programs, std::vector<RankMemory>& memories,
+                       bool in_rank_order, std::uint32_t seed);
+    void run_programs();
     [[nodiscard]] std::uint64_t messages() const { return messages_; }
     [[nodiscard]] std::int64_t units() const { return units_; }
 
@@ -52,16 +52,16 @@ class PlayedPrograms {
         bool started = false;
     };
     bool advance(std::uint32_t rank);
-    void start(std::uint32_t rank, const ProgramRound& round);
-    bool complete(std::uint32_t rank, const ProgramRound& round);
-    void work(std::uint32_t rank, Slice slice);
+    void start_round(std::uint32_t rank, const ProgramRound& round);
+    bool complete_round(std::uint32_t rank, const ProgramRound& round);
+    void run_local_operations(std::uint32_t rank, Slice slice);
 
     const std::vector<RankProgram>& programs_;
     std::vector<RankMemory>& memories_;
     bool in_rank_order_;
     Rng rng_;
     std::vector<State> states_;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<std::vector<Unit>>> on_the_way_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<std::vector<Unit>>> in_flight_;
     std::vector<std::vector<std::vector<Unit>>> being_sent_;  // indexed by rank and message of its round
     std::uint64_t messages_ = 0;
     std::int64_t units_ = 0;

@@ -27,7 +27,7 @@ constexpr std::uint32_t experts = 32;
 const Ids nodes{0, 0, 1, 1, 2, 2, 3, 3};  // of GPUs
 
 /// Tokens choose 4 of the 8 experts of a topic; expert e belongs to topic e mod 4.
-std::vector<std::int64_t> topical_tokens(std::uint64_t seed) {
+std::vector<std::int64_t> make_topical_tokens(std::uint64_t seed) {
     Rng rng(seed, 0);
     std::vector<std::int64_t> choices;
     for (int token = 0; token < 200; ++token) {
@@ -38,13 +38,13 @@ std::vector<std::int64_t> topical_tokens(std::uint64_t seed) {
     return choices;
 }
 
-std::vector<double> counted(const std::vector<std::int64_t>& choices) {
+std::vector<double> count_choices(const std::vector<std::int64_t>& choices) {
     std::vector<double> loads(experts, 0);
     for (const std::int64_t choice : choices) ++loads[static_cast<std::size_t>(choice)];
     return loads;
 }
 
-bool each_is_held_once_per_gpu(const Ids& held, std::size_t slots) {
+bool has_distinct_experts_per_gpu(const Ids& held, std::size_t slots) {
     for (std::size_t begin = 0; begin < held.size(); begin += slots) {
         const std::set<std::uint32_t> gpu(held.begin() + static_cast<std::ptrdiff_t>(begin),
                                           held.begin() + static_cast<std::ptrdiff_t>(begin + slots));
@@ -56,14 +56,14 @@ bool each_is_held_once_per_gpu(const Ids& held, std::size_t slots) {
 }  // namespace
 
 TEST_CASE("experts of a topic are placed on one node, within the slack") {
-    const auto choices = topical_tokens(1);
-    const auto loads = counted(choices);
+    const auto choices = make_topical_tokens(1);
+    const auto loads = count_choices(choices);
     const ExpertLayer layer{loads, choices, 4};
     for (const std::size_t slots : {4U, 5U}) {
         const ExpertGpus gpus(nodes, slots);
         for (const auto dispatch : {ExpertDispatch::spread, ExpertDispatch::nearest}) {
             const PlacedExperts placed = place_experts(layer, gpus, dispatch, 0.5, Rng(2, 0));
-            CHECK(each_is_held_once_per_gpu(placed.best, slots));
+            CHECK(has_distinct_experts_per_gpu(placed.best, slots));
             const ExpertMeasures even = measure_experts(layer, gpus, ExpertDispatch::spread, placed.even);
             const ExpertMeasures best = measure_experts(layer, gpus, dispatch, placed.best);
             CHECK(best.load_max <= even.load_max * 1.5 * (1 + 1e-6));
@@ -75,8 +75,8 @@ TEST_CASE("experts of a topic are placed on one node, within the slack") {
 }
 
 TEST_CASE("threads do not change the placement of experts") {
-    const auto choices = topical_tokens(3);
-    const auto loads = counted(choices);
+    const auto choices = make_topical_tokens(3);
+    const auto loads = count_choices(choices);
     const std::vector<ExpertLayer> layers(3, ExpertLayer{loads, choices, 4});
     const ExpertGpus gpus(nodes, 5);
     const auto one = place_layers(layers, gpus, ExpertDispatch::nearest, 0.01, 7, 1);
@@ -89,7 +89,7 @@ TEST_CASE("blocks of experts stay on their nodes") {
     loads[9] = 4;
     const ExpertGpus gpus(nodes, 5);
     const Ids held = place_blocks_on_nodes(loads, gpus);
-    CHECK(each_is_held_once_per_gpu(held, 5));
+    CHECK(has_distinct_experts_per_gpu(held, 5));
     for (std::size_t slot = 0; slot < held.size(); ++slot) CHECK(held[slot] / 8 == gpus.node(slot / 5));
     CHECK(std::count(held.begin(), held.end(), 9U) == 2);  // a replica on each of the two GPUs of its node
     CHECK(place_blocks_on_nodes(std::vector<double>(30, 1.0), gpus).empty());
@@ -104,14 +104,14 @@ TEST_CASE("a busy block gets replicas on other nodes, and other blocks stay") {
         const std::uint32_t first = rng.below(8);
         for (std::uint32_t i = 0; i < 3; ++i) choices.push_back(8 * group + (first + i) % 8);
     }
-    const auto loads = counted(choices);
+    const auto loads = count_choices(choices);
     const ExpertLayer layer{loads, choices, 3};
     const ExpertGpus gpus(nodes, 6);
     Ids order(experts);
     std::iota(order.begin(), order.end(), 0U);
     for (const double over : {0.0, 0.1, 0.3}) {
         const Ids held = relieve_blocks(layer, gpus, order, over);
-        CHECK(each_is_held_once_per_gpu(held, 6));
+        CHECK(has_distinct_experts_per_gpu(held, 6));
         Ids away(4, 0);
         for (std::size_t slot = 0; slot < held.size(); ++slot) {
             const std::uint32_t block = held[slot] / 8;
@@ -141,7 +141,7 @@ TEST_CASE("tokens limited to groups visit at most as many nodes as groups") {
         for (const std::uint32_t one : {group, group, other, other})
             choices.push_back(8 * one + rng.below(8));
     }
-    const auto loads = counted(choices);
+    const auto loads = count_choices(choices);
     const ExpertLayer layer{loads, choices, 4};
     const ExpertGpus gpus(nodes, 5);
     const PlacedExperts placed = place_experts(layer, gpus, ExpertDispatch::spread, 1, Rng(6, 0));

@@ -29,7 +29,7 @@ class LabeledFatTree {
             Digits digits(spec.arity.size(), 0);
             do {
                 vertex_[{level, digits}] = static_cast<std::uint32_t>(vertex_.size());
-            } while (next(level, digits));
+            } while (advance_digits(level, digits));
         }
     }
 
@@ -104,7 +104,7 @@ class LabeledFatTree {
         }
         return digits;
     }
-    bool next(std::size_t level, Digits& digits) const {
+    bool advance_digits(std::size_t level, Digits& digits) const {
         for (std::size_t j = 0; j < digits.size(); ++j) {
             if (++digits[j] < (j < level ? spec_.up[j] : spec_.arity[j])) return true;
             digits[j] = 0;

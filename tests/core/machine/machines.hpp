@@ -32,13 +32,13 @@ inline std::string random_graph(std::uint32_t nodes, std::uint32_t switches, std
 }
 
 /// Two leaves and three spines; the forwarding tables of the leaves never use one of the spines.
-inline std::string two_leaves() {
+inline std::string two_leaves_text() {
     return "graph:4+5:0-4,1-4,2-5,3-5,4-6,4-7,4-8,5-6,5-7,5-8,forward=no,table=4:debc,table=5:2cde,"
            "table=7:2a2b,table=8:2a2b";
 }
 
 /// A ring whose forwarding tables always lead clockwise.
-inline std::string clockwise_ring() {
+inline std::string clockwise_ring_text() {
     return "graph:5:0-1,1-2,2-3,3-4,4-0,table=0:-4a,table=1:b-3b,table=2:2b-2b,table=3:3b-b,table=4:4a-";
 }
 
@@ -176,8 +176,8 @@ inline std::vector<std::string> machine_texts() {
         "graph:4:0-1,1-2,2-3,3-0,route=0>3>2>1,routing=ecmp",
         "graph:4+5:0-4,1-4,2-5,3-5,4-6,4-7@3B/s,4-8,5-6,5-7@half,5-8,forward=no,routing=ecmp",
         random_graph(12, 9, 4) + ",routing=ecmp",
-        two_leaves(),
-        clockwise_ring(),
+        two_leaves_text(),
+        clockwise_ring_text(),
         "torus:4x4+down:5",
         "torus:4x3,nodes=2+down:0,1,7,3-4",
         "torus:5x4,ties=split+down:0-1,6>7,v13",
@@ -199,8 +199,8 @@ inline std::vector<std::string> machine_texts() {
         "dragonfly:5x4,nodes=2,hosts=free+down:3,0-1,v9",
         "torus:4x3,nodes=2,hosts=free+down:0,1,7,3-4",
         "dragonflyplus:5x2x2,nodes=2+down:3,v11",
-        two_leaves() + ",routing=ecmp+down:4-8",
-        clockwise_ring() + "+down:1-2",
+        two_leaves_text() + ",routing=ecmp+down:4-8",
+        clockwise_ring_text() + "+down:1-2",
         random_graph(12, 0, 1),
         random_graph(9, 7, 2),
         random_graph(40, 5, 3),
@@ -209,7 +209,7 @@ inline std::vector<std::string> machine_texts() {
 
 /// All machine texts, and some with several slots per node, distances between levels, and distances to the
 /// network port.
-inline std::vector<std::string> machine_texts_with_insides() {
+inline std::vector<std::string> machine_texts_with_node_levels() {
     std::vector<std::string> texts = machine_texts();
     for (const char* text :
          {"torus:3x3+node:2:2", "torus:3x3+node:2:2,distance=1:4:10",

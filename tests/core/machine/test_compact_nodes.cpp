@@ -13,7 +13,7 @@ using namespace topoloom;
 
 namespace {
 
-std::uint64_t spread(const Machine& machine, std::span<const Node> nodes) {
+std::uint64_t compute_spread(const Machine& machine, std::span<const Node> nodes) {
     std::uint64_t sum = 0;
     for (const Node a : nodes) {
         for (const Node b : nodes) {
@@ -33,13 +33,13 @@ std::uint64_t min_spread(const Machine& machine, std::span<const Node> nodes, st
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             if (taken[i]) some.push_back(nodes[i]);
         }
-        least = std::min(least, spread(machine, some));
+        least = std::min(least, compute_spread(machine, some));
     } while (std::prev_permutation(taken.begin(), taken.end()));
     return least;
 }
 
 /// The nodes of a box of this size at the origin.
-std::vector<Node> box(const Machine& machine, const std::vector<std::uint32_t>& size) {
+std::vector<Node> box_nodes(const Machine& machine, const std::vector<std::uint32_t>& size) {
     std::vector<Node> nodes;
     for (const Node node : ids<Node>(machine.node_count())) {
         const std::vector<std::uint32_t> at = machine.coordinates(node);
@@ -61,7 +61,7 @@ TEST_CASE("the choice is optimal on small machines") {
         for (std::size_t count = 1; count <= whole.nodes().size(); ++count) {
             CAPTURE(count);
             const std::vector<Node> chosen = compact_nodes(whole, count);
-            CHECK(spread(machine, chosen) == min_spread(machine, whole.nodes(), count));
+            CHECK(compute_spread(machine, chosen) == min_spread(machine, whole.nodes(), count));
         }
     }
 }
@@ -92,20 +92,22 @@ TEST_CASE("on an empty torus a choice is at least as compact as a box") {
         CAPTURE(side);
         const std::vector<Node> chosen =
             compact_nodes(Allocation::whole(cube), std::size_t{side} * side * side);
-        CHECK(spread(cube, chosen) <= spread(cube, box(cube, {side, side, side})));
+        CHECK(compute_spread(cube, chosen) <= compute_spread(cube, box_nodes(cube, {side, side, side})));
     }
     const Machine slab = make_machine("torus:4x4x16");  // short rings are efficient if they are full
-    CHECK(spread(slab, compact_nodes(Allocation::whole(slab), 64)) <= spread(slab, box(slab, {4, 4, 4})));
+    CHECK(compute_spread(slab, compact_nodes(Allocation::whole(slab), 64)) <=
+          compute_spread(slab, box_nodes(slab, {4, 4, 4})));
     const Machine mesh = make_machine("mesh:9x9");
-    CHECK(spread(mesh, compact_nodes(Allocation::whole(mesh), 25)) <= spread(mesh, box(mesh, {5, 5})));
+    CHECK(compute_spread(mesh, compact_nodes(Allocation::whole(mesh), 25)) <=
+          compute_spread(mesh, box_nodes(mesh, {5, 5})));
 }
 
 TEST_CASE("the choice fills whole switches of a tree") {
     const Machine tree = make_machine("tree:8:6:4");
     const Allocation ragged = fragmented_allocation(tree, 100, 9, 2);
     // The optimum uses whole switches of one group as far as they are free.
-    CHECK(spread(tree, compact_nodes(Allocation::whole(tree), 16)) == 2 * 8 * 7 * 2 + 2 * 64 * 4);
-    CHECK(spread(tree, compact_nodes(ragged, 20)) <= spread(tree, ragged.nodes().first(20)));
+    CHECK(compute_spread(tree, compact_nodes(Allocation::whole(tree), 16)) == 2 * 8 * 7 * 2 + 2 * 64 * 4);
+    CHECK(compute_spread(tree, compact_nodes(ragged, 20)) <= compute_spread(tree, ragged.nodes().first(20)));
 }
 
 TEST_CASE("a choice among scattered nodes is never worse than the first ones") {
@@ -113,8 +115,8 @@ TEST_CASE("a choice among scattered nodes is never worse than the first ones") {
         const Machine machine = make_machine(seed % 2 ? "torus:12x10x8" : "mesh:20x20");
         const Allocation ragged = fragmented_allocation(machine, 200, 12, seed);
         for (const std::size_t count : {5U, 40U, 150U, 200U}) {
-            CHECK(spread(machine, compact_nodes(ragged, count)) <=
-                  spread(machine, ragged.nodes().first(count)));
+            CHECK(compute_spread(machine, compact_nodes(ragged, count)) <=
+                  compute_spread(machine, ragged.nodes().first(count)));
         }
     }
 }

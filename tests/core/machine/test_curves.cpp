@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::array all_curves{Curve::hilbert, Curve::morton, Curve::peano, Curve::snake};
 
-std::vector<std::uint32_t> sorted(std::vector<std::uint32_t> order) {
+std::vector<std::uint32_t> sort_order(std::vector<std::uint32_t> order) {
     std::ranges::sort(order);
     return order;
 }
 
-std::vector<std::uint32_t> numbers(std::size_t count) {
+std::vector<std::uint32_t> ascending_numbers(std::size_t count) {
     std::vector<std::uint32_t> all(count);
     std::iota(all.begin(), all.end(), 0U);
     return all;
@@ -45,7 +45,7 @@ TEST_CASE("the order along a curve is a permutation of the allocation's position
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
         for (const Curve curve : all_curves)
-            CHECK(sorted(curve_order(curve, allocation)) == numbers(allocation.slot_count()));
+            CHECK(sort_order(curve_order(curve, allocation)) == ascending_numbers(allocation.slot_count()));
     }
 }
 
@@ -54,7 +54,8 @@ TEST_CASE("the order along a curve is a permutation of a grid's cells") {
          {std::vector<std::uint32_t>{1}, {17}, {3, 10}, {9, 9}, {2, 5, 7}, {4, 1, 3, 5}}) {
         const std::size_t cells =
             std::accumulate(extents.begin(), extents.end(), std::size_t{1}, std::multiplies<>());
-        for (const Curve curve : all_curves) CHECK(sorted(curve_order(curve, extents)) == numbers(cells));
+        for (const Curve curve : all_curves)
+            CHECK(sort_order(curve_order(curve, extents)) == ascending_numbers(cells));
     }
 }
 

@@ -10,7 +10,7 @@ using namespace topoloom;
 
 namespace {
 
-std::vector<std::string> names(const Machine& machine, Node a, Node b) {
+std::vector<std::string> vertex_names_of_route(const Machine& machine, Node a, Node b) {
     return with_topology(machine, [&](const auto& t) {
         std::vector<std::string> links;
         t.route(a, b, [&](Link link, double) { links.push_back(t.link_name(link)); });
@@ -24,9 +24,10 @@ using Names = std::vector<std::string>;
 
 TEST_CASE("a route without failures is unchanged, and a route with a failure avoids it") {
     const Machine machine = make_machine("mesh:3x3+down:3-4");
-    CHECK(names(machine, Node{0}, Node{8}) == names(make_machine("mesh:3x3"), Node{0}, Node{8}));
-    CHECK(names(make_machine("mesh:3x3"), Node{3}, Node{4}) == Names{"(1,0) +y"});
-    CHECK(names(machine, Node{3}, Node{4}) == Names{"(1,0) +x", "(2,0) +y", "(2,1) -x"});
+    CHECK(vertex_names_of_route(machine, Node{0}, Node{8}) ==
+          vertex_names_of_route(make_machine("mesh:3x3"), Node{0}, Node{8}));
+    CHECK(vertex_names_of_route(make_machine("mesh:3x3"), Node{3}, Node{4}) == Names{"(1,0) +y"});
+    CHECK(vertex_names_of_route(machine, Node{3}, Node{4}) == Names{"(1,0) +x", "(2,0) +y", "(2,1) -x"});
     CHECK(machine.hops(Node{3}, Node{4}) == 3);
     CHECK(machine.hops(Node{0}, Node{8}) == 4);
 }
@@ -67,10 +68,10 @@ TEST_CASE("a node is down if a link to or from it is") {
 
 TEST_CASE("routes of a degraded dragonfly avoid failures, from node to node") {
     const Machine whole = make_machine("dragonfly:1x4,nodes=2");
-    CHECK(names(whole, Node{0}, Node{3}) ==
+    CHECK(vertex_names_of_route(whole, Node{0}, Node{3}) ==
           Names{"node 0 up", "group 0 router 0 -> router 1", "node 3 down"});
     const Machine machine = make_machine("dragonfly:1x4,nodes=2+down:0-1");
-    CHECK(names(machine, Node{0}, Node{3}) ==
+    CHECK(vertex_names_of_route(machine, Node{0}, Node{3}) ==
           Names{"node 0 up", "group 0 router 0 -> router 2", "group 0 router 2 -> router 1", "node 3 down"});
     CHECK(machine.hops(Node{0}, Node{3}) == 4);
     CHECK(machine.distance(Slot{0}, Slot{3}) == 4);

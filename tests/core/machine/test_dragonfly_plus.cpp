@@ -15,7 +15,7 @@ namespace {
 using Shares = std::map<std::pair<std::uint32_t, std::uint32_t>, double>;
 
 /// Links by their ends, possibly several per pair.
-Shares shares(const Machine& machine, Node a, Node b) {
+Shares find_route_shares(const Machine& machine, Node a, Node b) {
     Shares found;
     with_topology(machine, [&](const auto& t) {
         t.route(a, b, [&](Link link, double share) { found[{t.ends(link).from, t.ends(link).to}] += share; });
@@ -29,7 +29,7 @@ TEST_CASE("all spines share a message within a group") {
     const Machine machine = make_machine("dragonflyplus:1x2x4,hosts=free");
     Shares expected;
     for (std::uint32_t spine = 2; spine < 6; ++spine) expected[{0, spine}] = expected[{spine, 1}] = 0.25;
-    CHECK(shares(machine, Node{0}, Node{1}) == expected);
+    CHECK(find_route_shares(machine, Node{0}, Node{1}) == expected);
     CHECK(machine.hops(Node{0}, Node{1}) == 2);
 }
 
@@ -38,7 +38,7 @@ TEST_CASE("all links between two groups share a message, each with its two spine
     const Machine machine = make_machine("dragonflyplus:3x1x2,global=2,hosts=free");
     const Shares expected{{{0, 3}, 0.5}, {{0, 4}, 0.5}, {{3, 5}, 0.5},
                           {{4, 6}, 0.5}, {{5, 1}, 0.5}, {{6, 1}, 0.5}};
-    CHECK(shares(machine, Node{0}, Node{1}) == expected);
+    CHECK(find_route_shares(machine, Node{0}, Node{1}) == expected);
     CHECK(machine.hops(Node{0}, Node{1}) == 3);
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("routes use the shortest paths over one global link, in equal shares")
                         expected[{topology.vertex(a), leaf(a)}] = 1;
                         expected[{leaf(b), topology.vertex(b)}] = 1;
                     }
-                    const Shares found = shares(machine, a, b);
+                    const Shares found = find_route_shares(machine, a, b);
                     REQUIRE(found.size() == expected.size());
                     for (const auto& [ends, share] : expected)
                         CHECK(found.at(ends) == doctest::Approx(share).epsilon(1e-12));

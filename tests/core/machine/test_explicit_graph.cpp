@@ -10,7 +10,7 @@ using namespace topoloom;
 
 namespace {
 
-std::vector<std::uint32_t> stops(const Machine& machine, Node a, Node b) {
+std::vector<std::uint32_t> route_vertices(const Machine& machine, Node a, Node b) {
     return with_topology(machine, [&](const auto& t) {
         std::vector<std::uint32_t> visited{t.vertex(a)};
         t.route(a, b, [&](Link link, double) { visited.push_back(t.ends(link).to); });
@@ -24,9 +24,9 @@ using SharePerLink = std::map<std::uint32_t, double>;
 /// Reference for routing=ecmp, path by path: incoming traffic of a vertex is split over the links that lead
 /// nearer to the target.
 template <class T>
-class SlowShares {
+class ReferenceShares {
    public:
-    SlowShares(const T& topology, std::uint32_t end)
+    ReferenceShares(const T& topology, std::uint32_t end)
         : topology_(topology), hops_(topology.vertex_count(), far) {
         hops_[end] = 0;
         for (std::size_t round = 0; round < topology.vertex_count(); ++round) {
@@ -40,7 +40,7 @@ class SlowShares {
     }
     SharePerLink from(std::uint32_t start) {
         shares_.clear();
-        move_on(start, 1);
+        split_traffic(start, 1);
         return shares_;
     }
 
@@ -51,7 +51,7 @@ class SlowShares {
     static bool forwards(const Degraded& degraded, std::uint32_t v) {
         return std::get<ExplicitGraph>(degraded.intact()).forwards(v);
     }
-    void move_on(std::uint32_t at, double amount) {
+    void split_traffic(std::uint32_t at, double amount) {
         if (hops_[at] == 0) return;
         std::vector<Link> nearer;
         double bandwidth = 0;
@@ -65,7 +65,7 @@ class SlowShares {
         for (const Link link : nearer) {
             const double part = amount * topology_.bandwidth(link).value / bandwidth;
             shares_[link.value] += part;
-            move_on(topology_.ends(link).to, part);
+            split_traffic(topology_.ends(link).to, part);
         }
     }
 
@@ -75,7 +75,7 @@ class SlowShares {
 };
 
 /// Whether the route of a message is given in the text.
-bool is_given(const Machine& machine, Node a, Node b) {
+bool is_route_in_text(const Machine& machine, Node a, Node b) {
     return machine.text().find("route=0>3>2>1") != std::string::npos && a == Node{0} && b == Node{1};
 }
 
@@ -83,9 +83,9 @@ bool is_given(const Machine& machine, Node a, Node b) {
 
 TEST_CASE("a ring of nodes routes in the shorter direction, on ties to the lower neighbor") {
     const Machine machine = make_machine("graph:4:0-1,1-2,2-3,3-0");
-    CHECK(stops(machine, Node{0}, Node{3}) == Stops{0, 3});
-    CHECK(stops(machine, Node{0}, Node{2}) == Stops{0, 1, 2});
-    CHECK(stops(machine, Node{3}, Node{1}) == Stops{3, 0, 1});
+    CHECK(route_vertices(machine, Node{0}, Node{3}) == Stops{0, 3});
+    CHECK(route_vertices(machine, Node{0}, Node{2}) == Stops{0, 1, 2});
+    CHECK(route_vertices(machine, Node{3}, Node{1}) == Stops{3, 0, 1});
 }
 
 TEST_CASE("nodes on a switch are two links apart") {
@@ -93,7 +93,7 @@ TEST_CASE("nodes on a switch are two links apart") {
     CHECK(machine.node_count() == 3);
     CHECK(machine.link_count() == 6);
     CHECK(machine.hops(Node{0}, Node{2}) == 2);
-    CHECK(stops(machine, Node{0}, Node{2}) == Stops{0, 3, 2});
+    CHECK(route_vertices(machine, Node{0}, Node{2}) == Stops{0, 3, 2});
 }
 
 TEST_CASE("one-way links make the route back longer") {
@@ -104,10 +104,10 @@ TEST_CASE("one-way links make the route back longer") {
 
 TEST_CASE("given routes are used, and other pairs use a shortest route") {
     const Machine machine = make_machine("graph:4:0-1,1-2,2-3,3-0,route=0>3>2>1");
-    CHECK(stops(machine, Node{0}, Node{1}) == Stops{0, 3, 2, 1});
+    CHECK(route_vertices(machine, Node{0}, Node{1}) == Stops{0, 3, 2, 1});
     CHECK(machine.hops(Node{0}, Node{1}) == 3);
     CHECK(machine.max_distance() == 3);
-    CHECK(stops(machine, Node{1}, Node{0}) == Stops{1, 0});
+    CHECK(route_vertices(machine, Node{1}, Node{0}) == Stops{1, 0});
 }
 
 TEST_CASE("with ECMP all shortest routes share traffic hop by hop, also around failures") {
@@ -118,9 +118,9 @@ TEST_CASE("with ECMP all shortest routes share traffic hop by hop, also around f
             if (!is_ecmp || machine.text().find("table=") != std::string::npos) return;
             ++graphs;
             for (const Node b : machine.usable_nodes()) {
-                SlowShares expected(topology, topology.vertex(b));
+                ReferenceShares expected(topology, topology.vertex(b));
                 for (const Node a : machine.usable_nodes()) {
-                    if (is_given(machine, a, b)) continue;
+                    if (is_route_in_text(machine, a, b)) continue;
                     SharePerLink shares;
                     topology.route(a, b, [&](Link link, double share) {
                         CHECK(shares.emplace(link.value, share).second);
@@ -164,9 +164,9 @@ TEST_CASE("a route visited within another visit is the same") {
 TEST_CASE("routes avoid nodes that do not forward") {
     // Two joined switches and a node on both: the path through the node would be equally short.
     const std::string text = "graph:3+3:0-3,0-5,1-3,2-5,3-4,4-5";
-    CHECK(stops(make_machine(text), Node{1}, Node{2}) == Stops{1, 3, 0, 5, 2});
-    CHECK(stops(make_machine(text + ",forward=no"), Node{1}, Node{2}) == Stops{1, 3, 4, 5, 2});
-    CHECK(stops(make_machine(text + ",forward=no"), Node{1}, Node{0}) == Stops{1, 3, 0});
+    CHECK(route_vertices(make_machine(text), Node{1}, Node{2}) == Stops{1, 3, 0, 5, 2});
+    CHECK(route_vertices(make_machine(text + ",forward=no"), Node{1}, Node{2}) == Stops{1, 3, 4, 5, 2});
+    CHECK(route_vertices(make_machine(text + ",forward=no"), Node{1}, Node{0}) == Stops{1, 3, 0});
 }
 
 TEST_CASE("links are named by their endpoints") {

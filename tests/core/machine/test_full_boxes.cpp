@@ -13,8 +13,8 @@ using namespace topoloom;
 namespace {
 
 /// Shapes of all boxes of `cells` cells inside, found by trying every corner and size.
-std::set<std::vector<std::uint32_t>> slow_shapes(const Machine& machine, const std::vector<char>& inside,
-                                                 std::size_t cells) {
+std::set<std::vector<std::uint32_t>> reference_shapes(const Machine& machine, const std::vector<char>& inside,
+                                                      std::size_t cells) {
     const std::vector<std::uint32_t> grid = machine.grid();
     std::set<std::vector<std::uint32_t>> shapes;
     std::vector<std::uint32_t> size(grid.size(), 1);
@@ -46,7 +46,7 @@ std::set<std::vector<std::uint32_t>> slow_shapes(const Machine& machine, const s
 }
 
 /// Extents of the nodes along every axis, around the ring if the axis is one.
-std::vector<std::uint32_t> extents(const Machine& machine, const std::vector<Node>& nodes) {
+std::vector<std::uint32_t> node_extents(const Machine& machine, const std::vector<Node>& nodes) {
     std::vector<std::uint32_t> extents;
     for (std::size_t axis = 0; axis < machine.grid().size(); ++axis) {
         std::set<std::uint32_t> at;
@@ -79,9 +79,9 @@ TEST_CASE("one full box is found for every shape") {
                 for (const std::vector<Node>& box : full_boxes(allocation, count, 1000)) {
                     REQUIRE(box.size() == count);
                     for (const Node node : box) REQUIRE(inside[node.value]);
-                    REQUIRE(shapes.insert(extents(machine, box)).second);
+                    REQUIRE(shapes.insert(node_extents(machine, box)).second);
                 }
-                REQUIRE(shapes == slow_shapes(machine, inside, count));
+                REQUIRE(shapes == reference_shapes(machine, inside, count));
             }
         }
     }
@@ -91,7 +91,7 @@ TEST_CASE("boxes with the shortest sides come first") {
     const Machine machine = make_machine("torus:8x8x8");
     const auto boxes = full_boxes(Allocation::whole(machine), 64, 3);
     REQUIRE(boxes.size() == 3);
-    CHECK(extents(machine, boxes[0]) == std::vector<std::uint32_t>{4, 4, 4});
+    CHECK(node_extents(machine, boxes[0]) == std::vector<std::uint32_t>{4, 4, 4});
 }
 
 TEST_CASE("routers with several nodes are in a box only with all their nodes") {

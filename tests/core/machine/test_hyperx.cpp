@@ -15,7 +15,7 @@ namespace {
 using Names = std::vector<std::string>;
 
 /// Coordinates by division, the last axis fastest.
-std::vector<std::uint32_t> divided(std::uint32_t router, const std::vector<std::uint32_t>& size) {
+std::vector<std::uint32_t> compute_coordinates(std::uint32_t router, const std::vector<std::uint32_t>& size) {
     std::vector<std::uint32_t> at(size.size());
     for (std::size_t d = size.size(); d-- > 0;) {
         at[d] = router % size[d];
@@ -43,8 +43,8 @@ TEST_CASE("hops of a HyperX equal the number of axes on which routers differ") {
         with_hyperx(text, [&](const auto& hyperx, const auto& size, std::uint32_t nodes) {
             for (const Node a : ids<Node>(hyperx.node_count())) {
                 for (const Node b : ids<Node>(hyperx.node_count())) {
-                    const auto x = divided(a.value / nodes, size);
-                    const auto y = divided(b.value / nodes, size);
+                    const auto x = compute_coordinates(a.value / nodes, size);
+                    const auto y = compute_coordinates(b.value / nodes, size);
                     std::uint32_t differing = 0;
                     for (std::size_t d = 0; d < size.size(); ++d) differing += x[d] == y[d] ? 0 : 1;
                     const std::uint32_t to_routers = a == b ? 0 : 2 * host_hops(hyperx);
@@ -78,8 +78,8 @@ TEST_CASE("all-to-all loads every link of an axis with routers / extent messages
             const auto& hyperx = between_routers(hosted);
             const std::vector<double> loads = all_to_all_loads(hyperx);
             for (const Link link : ids<Link>(hyperx.link_count())) {
-                const auto from = divided(hyperx.ends(link).from, size);
-                const auto to = divided(hyperx.ends(link).to, size);
+                const auto from = compute_coordinates(hyperx.ends(link).from, size);
+                const auto to = compute_coordinates(hyperx.ends(link).to, size);
                 std::size_t axis = 0;
                 while (from[axis] == to[axis]) ++axis;
                 CHECK(loads[link.value] ==

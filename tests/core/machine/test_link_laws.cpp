@@ -89,11 +89,11 @@ Ends expected_ends(const RingBus& ring) {
 }
 
 /// Advances along an axis; wrapping around shifts the other axes by the twist.
-void step(const TwistedTorusSpec& spec, std::vector<std::uint32_t>& at, std::size_t axis) {
+void advance_along_axis(const TwistedTorusSpec& spec, std::vector<std::uint32_t>& at, std::size_t axis) {
     if (++at[axis] < spec.size[axis]) return;
     at[axis] = 0;
     for (std::size_t d = 0; d < at.size(); ++d) {
-        for (std::uint32_t i = 0; i < spec.twist[axis][d]; ++i) step(spec, at, d);
+        for (std::uint32_t i = 0; i < spec.twist[axis][d]; ++i) advance_along_axis(spec, at, d);
     }
 }
 
@@ -107,7 +107,7 @@ Ends expected_ends(const TwistedTorus& torus) {
                 at[d] = rest % size[d];
                 rest /= size[d];
             }
-            step(torus.spec(), at, axis);
+            advance_along_axis(torus.spec(), at, axis);
             std::uint32_t next = 0;
             for (std::size_t d = 0; d < size.size(); ++d) next = next * size[d] + at[d];
             if (next != router) join(ends, router, next);

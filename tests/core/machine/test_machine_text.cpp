@@ -137,7 +137,7 @@ TEST_CASE("distances between nodes include the distances of both slots to their 
     CHECK(make_machine("torus:4+node:4,port=5").distance(Slot{0}, Slot{4}) == 11);
     CHECK(make_machine("torus:4+node:4,port=0:0").distance(Slot{0}, Slot{4}) == 1);
 
-    for (const std::string& text : machine_texts_with_insides()) {
+    for (const std::string& text : machine_texts_with_node_levels()) {
         CAPTURE(text);
         const Machine any = make_machine(text);
         if (any.slot_count() > 500) continue;
@@ -160,7 +160,7 @@ TEST_CASE("interchangeable slots have equal distances to all others") {
     CHECK(interchangeable_slots("torus:4x4+node:12:2,port=0:1:2") == 8);
     CHECK(interchangeable_slots("torus:4x4+node:2:3,distance=1:3,port=0:1") == 1);
 
-    for (const std::string& text : machine_texts_with_insides()) {
+    for (const std::string& text : machine_texts_with_node_levels()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         if (machine.slot_count() > 500) continue;

@@ -14,7 +14,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-bool remarks_on(const std::string& text, const std::string& what) {
+bool has_remark(const std::string& text, const std::string& what) {
     const Machine machine = make_machine(text);
     return std::ranges::any_of(machine.remarks(),
                                [&](const std::string& line) { return line.find(what) != std::string::npos; });
@@ -74,7 +74,7 @@ TEST_CASE("a hop weight that makes another node nearer than the same node causes
                 "given; leave "
                 "out the weight of a hop to have it fit"});
     CHECK(make_machine("torus:4+node:4,distance=3:3").remarks().empty());
-    CHECK(remarks_on("torus:4,nodes=2,hosts=free+node:4,distance=3", "hosts=free leaves out the links"));
+    CHECK(has_remark("torus:4,nodes=2,hosts=free+node:4,distance=3", "hosts=free leaves out the links"));
     CHECK(make_machine("hyperx:4+node:4,distance=3:1").remarks().empty());  // 3 hops
     CHECK(make_machine("torus:1+node:4,distance=3:1").remarks().empty());
 }
@@ -135,10 +135,10 @@ TEST_CASE("missing speeds of nodes are assumed and reported if bandwidths are kn
 }
 
 TEST_CASE("bandwidths below those of real links, and speeds without bandwidths, cause remarks") {
-    CHECK(remarks_on("torus:4,bandwidth=20kB/s", "below 100 kB/s count as relative"));
-    CHECK(remarks_on("torus:4x4,bandwidth=1GB/s,bandwidth.y=2kB/s", "below 100 kB/s"));
-    CHECK_FALSE(remarks_on("torus:4,bandwidth=2", "relative"));
-    CHECK(remarks_on("torus:4+node:4,startup=5us", "how fast nodes are counts nowhere"));
+    CHECK(has_remark("torus:4,bandwidth=20kB/s", "below 100 kB/s count as relative"));
+    CHECK(has_remark("torus:4x4,bandwidth=1GB/s,bandwidth.y=2kB/s", "below 100 kB/s"));
+    CHECK_FALSE(has_remark("torus:4,bandwidth=2", "relative"));
+    CHECK(has_remark("torus:4+node:4,startup=5us", "how fast nodes are counts nowhere"));
 }
 
 TEST_CASE("only needed speeds are assumed") {
@@ -148,17 +148,17 @@ TEST_CASE("only needed speeds are assumed") {
     const Machine flat = make_machine("torus:4,bandwidth=10GB/s+node:1,startup=1us");
     CHECK(flat.speeds().latency == Seconds{0});
     CHECK(flat.remarks().empty());
-    CHECK_FALSE(remarks_on("torus:4,bandwidth=10GB/s", "network card"));  // no host links
-    CHECK_FALSE(remarks_on("hyperx:4,bandwidth=10GB/s,hosts=free", "network card"));
-    CHECK_FALSE(remarks_on("hyperx:4,bandwidth=10GB/s,bandwidth.host=5GB/s", "network card"));
-    CHECK(remarks_on("hyperx:4,bandwidth=10GB/s+node:1,startup=1us", "network card"));
+    CHECK_FALSE(has_remark("torus:4,bandwidth=10GB/s", "network card"));  // no host links
+    CHECK_FALSE(has_remark("hyperx:4,bandwidth=10GB/s,hosts=free", "network card"));
+    CHECK_FALSE(has_remark("hyperx:4,bandwidth=10GB/s,bandwidth.host=5GB/s", "network card"));
+    CHECK(has_remark("hyperx:4,bandwidth=10GB/s+node:1,startup=1us", "network card"));
     // One node: no inter-node messages.
     const Machine one = make_machine("torus:1+node:4,memory=100GB/s");
     CHECK(one.remarks() ==
           Lines{"assumed: a message inside a node takes its sender 0.3 us (in +node: memory-startup=)"});
-    CHECK(remarks_on("torus:4,bandwidth=10GB/s+node:4,latency=1us",
+    CHECK(has_remark("torus:4,bandwidth=10GB/s+node:4,latency=1us",
                      "takes its sender 0.5 us (in +node: startup="));
-    CHECK_FALSE(remarks_on("torus:4,bandwidth=10GB/s+node:4,latency=1us", "to arrive"));
+    CHECK_FALSE(has_remark("torus:4,bandwidth=10GB/s+node:4,latency=1us", "to arrive"));
 }
 
 TEST_CASE("a degraded machine has the same assumptions") {

@@ -16,7 +16,7 @@ namespace {
 using Names = std::vector<std::string>;
 
 /// Number of links by the classes of their ends, such as "GPU -> NVSwitch".
-std::string class_of(const std::string& link_name) {
+std::string classify_link(const std::string& link_name) {
     std::string words;
     for (const char c : link_name) {
         if (c != ' ' && (c < '0' || c > '9')) words += c;
@@ -91,15 +91,15 @@ TEST_CASE("all-to-all loads each class of links in closed form") {
             with_topology(make_machine(text), [&](const auto& t) {
                 const std::vector<double> loads = all_to_all_loads(t);
                 for (const Link link : ids<Link>(t.link_count()))
-                    CHECK(loads[link.value] == doctest::Approx(expected.at(class_of(t.link_name(link)))));
+                    CHECK(loads[link.value] ==
+                          doctest::Approx(expected.at(classify_link(t.link_name(link)))));
             });
         }
     }
 }
 
 TEST_CASE(
-    "a DGX H100 scalable unit has a rail for each of 8 GPUs, and 32 uplinks a leaf when there are more "
-    "units") {
+    "a DGX H100 scalable unit has a rail for each of 8 GPUs, and 32 uplinks per leaf with several units") {
     // NVIDIA DGX SuperPOD reference architecture, H100: 32 systems of 8 GPUs and 8 leaves per scalable unit.
     const Machine one = make_machine("rails:8:32:1");
     CHECK(one.describe() == "rail cluster of 256 GPUs: 1 x 32 domains of 8, 8 rails");

@@ -28,21 +28,21 @@ using Pattern = std::vector<std::pair<std::size_t, std::size_t>>;  // sender, re
 using Affinity = std::array<std::size_t, 8>;                       // SPE of each thread
 
 template <class Message>
-Pattern pattern(std::size_t messages, const Message& message) {
+Pattern make_pattern(std::size_t messages, const Message& message) {
     Pattern pairs;
     for (std::size_t i = 0; i < messages; ++i) pairs.push_back(message(i));
     return pairs;
 }
 
 /// Affinities by name, in the order of the source.
-std::vector<std::pair<std::string, Pattern>> patterns() {
+std::vector<std::pair<std::string, Pattern>> named_patterns() {
     return {
-        {"Ring", pattern(8, [](std::size_t i) { return std::pair(i, (i + 1) % 8); })},
-        {"Recursive doubling 1", pattern(8, [](std::size_t i) { return std::pair(i, i ^ 1); })},
-        {"Recursive doubling 2", pattern(8, [](std::size_t i) { return std::pair(i, i ^ 2); })},
-        {"Recursive doubling 3", pattern(8, [](std::size_t i) { return std::pair(i, i ^ 4); })},
-        {"Bruck 2", pattern(8, [](std::size_t i) { return std::pair((i + 2) % 8, i); })},
-        {"Binomial tree 3", pattern(4, [](std::size_t i) { return std::pair(2 * i, 2 * i + 1); })},
+        {"Ring", make_pattern(8, [](std::size_t i) { return std::pair(i, (i + 1) % 8); })},
+        {"Recursive doubling 1", make_pattern(8, [](std::size_t i) { return std::pair(i, i ^ 1); })},
+        {"Recursive doubling 2", make_pattern(8, [](std::size_t i) { return std::pair(i, i ^ 2); })},
+        {"Recursive doubling 3", make_pattern(8, [](std::size_t i) { return std::pair(i, i ^ 4); })},
+        {"Bruck 2", make_pattern(8, [](std::size_t i) { return std::pair((i + 2) % 8, i); })},
+        {"Binomial tree 3", make_pattern(4, [](std::size_t i) { return std::pair(2 * i, 2 * i + 1); })},
     };
 }
 
@@ -63,7 +63,7 @@ std::array<Node, 8> stations_of_threads(const Affinity& affinity) {
 using Counts = std::array<int, 5>;
 
 template <class T>
-Counts counts_of(const T& bus, const Pattern& messages, const Affinity& affinity) {
+Counts count_messages(const T& bus, const Pattern& messages, const Affinity& affinity) {
     const auto station = stations_of_threads(affinity);
     Counts counts{};
     std::array<std::vector<std::vector<Link>>, 2> routes;  // by direction
@@ -101,8 +101,8 @@ struct Arc {
     double half_way = 0;
 };
 
-Score score_of(const Pattern& messages, const std::array<Node, 8>& station,
-               const std::vector<std::vector<Arc>>& arcs) {
+Score compute_score(const Pattern& messages, const std::array<Node, 8>& station,
+                    const std::vector<std::vector<Arc>>& arcs) {
     RingLoads loads{};
     double half_way = 0;
     double clockwise = 0;
@@ -163,8 +163,7 @@ TEST_CASE("all-to-all loads every link of a ring bus equally") {
     }
 }
 
-TEST_CASE(
-    "on the Cell's bus, affinities send messages each way and overlap as Sudheer 2012, section 4.4, says") {
+TEST_CASE("affinities on the Cell's bus have the directions and overlaps of Sudheer 2012, section 4.4") {
     const std::vector<std::pair<std::string, std::array<Counts, 5>>> published{
         {"Ring", {{{3, 3, 2, 1, 1}, {0, 8, 0, 0, 0}, {3, 1, 4, 3, 0}, {3, 3, 2, 1, 1}, {4, 4, 0, 0, 0}}}},
         {"Recursive doubling 1",
@@ -178,20 +177,19 @@ TEST_CASE(
          {{{2, 2, 0, 1, 1}, {0, 4, 0, 0, 0}, {0, 0, 4, 0, 0}, {2, 2, 0, 1, 1}, {2, 2, 0, 0, 0}}}},
     };
     with_topology(make_machine(cell), [&](const auto& bus) {
-        const auto all = patterns();
+        const auto all = named_patterns();
         for (std::size_t p = 0; p < all.size(); ++p) {
             REQUIRE(published[p].first == all[p].first);
             for (std::size_t a = 0; a < affinities.size(); ++a) {
                 CAPTURE(all[p].first);
                 CAPTURE(affinities[a].first);
-                CHECK(counts_of(bus, all[p].second, affinities[a].second) == published[p].second[a]);
+                CHECK(count_messages(bus, all[p].second, affinities[a].second) == published[p].second[a]);
             }
         }
     });
 }
 
-TEST_CASE(
-    "of all 40,320 affinities of the Cell, as many are best as there should be (Sudheer 2012, section 4.6)") {
+TEST_CASE("the number of best affinities of the Cell is as in Sudheer 2012, section 4.6") {
     std::vector<std::vector<Arc>> arcs(12, std::vector<Arc>(12));
     with_topology(make_machine(cell), [&](const auto& bus) {
         for (const Node a : ids<Node>(12)) {
@@ -207,14 +205,14 @@ TEST_CASE(
         }
     });
     const std::vector<int> expected{896, 768, 768, 768, 1728, 4224};
-    const auto all = patterns();
+    const auto all = named_patterns();
     for (std::size_t p = 0; p < all.size(); ++p) {
         CAPTURE(all[p].first);
         std::map<Score, int> count;
         Affinity affinity;
         std::iota(affinity.begin(), affinity.end(), std::size_t{0});
         do {
-            ++count[score_of(all[p].second, stations_of_threads(affinity), arcs)];
+            ++count[compute_score(all[p].second, stations_of_threads(affinity), arcs)];
         } while (std::ranges::next_permutation(affinity).found);
         const auto& [best, times] = *count.begin();
         CHECK(std::get<0>(best) == 1);

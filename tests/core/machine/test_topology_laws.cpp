@@ -22,19 +22,19 @@ bool has_shortest_routes(const Machine& machine) {
     const bool by_nvlink = is_a(machine, "rails:") && !mentions(machine, "cross=spine");
     // A dragonfly route uses one global link, even if two would be shorter.
     return !mentions(machine, "route=") && !by_nvlink && !is_a(machine, "dragonfly:") &&
-           !mentions(machine, clockwise_ring().c_str());
+           !mentions(machine, clockwise_ring_text().c_str());
 }
-bool same_both_ways(const Machine& machine) {
+bool is_symmetric(const Machine& machine) {
     // The NVLinks differ by direction; if one is down, the route of one direction alone is shorter.
     const bool half_around = is_a(machine, "rails:") && mentions(machine, "+down:");
-    return !mentions(machine, ">") && !half_around && !mentions(machine, clockwise_ring().c_str());
+    return !mentions(machine, ">") && !half_around && !mentions(machine, clockwise_ring_text().c_str());
 }
-bool splits(const Machine& machine) {
+bool splits_traffic(const Machine& machine) {
     return mentions(machine, "ties=split") || mentions(machine, "routing=random") ||
            mentions(machine, "routing=ecmp") || is_a(machine, "rails:") || is_a(machine, "dragonfly") ||
            (is_a(machine, "ring:") && !mentions(machine, "ties=plus"));
 }
-bool detours(const Machine& machine) { return mentions(machine, "routing=valiant"); }
+bool makes_detours(const Machine& machine) { return mentions(machine, "routing=valiant"); }
 /// Location of a node, or its router.
 template <class T>
 std::uint32_t router_of(const T& topology, Node node) {
@@ -45,7 +45,7 @@ std::uint32_t router_of(const T& topology, Node node) {
     }
 }
 /// Shares such as a third do not add up exactly.
-bool as_good_as(double a, double b) { return std::abs(a - b) < 1e-12; }
+bool is_almost_equal(double a, double b) { return std::abs(a - b) < 1e-12; }
 
 using Matrix = std::vector<std::vector<std::uint32_t>>;
 
@@ -66,7 +66,7 @@ bool nodes_forward(const Machine& machine) {
 
 /// Links on a shortest route between the vertices of all nodes, found by breadth-first search over the links.
 template <class T>
-Matrix searched_hops(const Machine& machine, const T& topology) {
+Matrix breadth_first_hops(const Machine& machine, const T& topology) {
     const std::size_t ends_only = nodes_forward(machine) ? 0 : topology.node_count();
     std::vector<std::vector<std::uint32_t>> next(topology.vertex_count());
     for (const Link link : ids<Link>(topology.link_count())) {
@@ -114,7 +114,7 @@ TEST_CASE("the shares of the links on a route sum to its hops, or to more with d
                 sum += share;
             });
             const double more = sum - machine.hops(a, b);
-            if (!as_good_as(more, 0) && !(more > 0 && detours(machine)))
+            if (!is_almost_equal(more, 0) && !(more > 0 && makes_detours(machine)))
                 FAIL_CHECK(a.value, " to ", b.value, ": ", sum);
         });
     });
@@ -131,7 +131,7 @@ TEST_CASE("routes conserve flow: traffic that enters a vertex leaves it, except 
                 surplus[topology.ends(link).to] += share;
             });
             for (const auto& [vertex, amount] : surplus) {
-                if (!as_good_as(amount, 0))
+                if (!is_almost_equal(amount, 0))
                     FAIL_CHECK(a.value, " to ", b.value, " breaks at vertex ", vertex);
             }
         });
@@ -140,7 +140,7 @@ TEST_CASE("routes conserve flow: traffic that enters a vertex leaves it, except 
 
 TEST_CASE("unsplit routes visit their links in order") {
     for_each_topology([](const Machine& machine, const auto& topology) {
-        if (splits(machine)) return;
+        if (splits_traffic(machine)) return;
         for_each_pair(machine, [&](Node a, Node b) {
             std::uint32_t at = topology.vertex(a);
             topology.route(a, b, [&](Link link, double share) {
@@ -156,7 +156,7 @@ TEST_CASE("unsplit routes visit their links in order") {
 TEST_CASE("hops equal the length of a shortest route, and are no fewer on given routes") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         const Matrix hops = all_hops(machine, topology);
-        const Matrix searched = searched_hops(machine, topology);
+        const Matrix searched = breadth_first_hops(machine, topology);
         if (has_shortest_routes(machine)) {
             CHECK(hops == searched);
             return;
@@ -208,7 +208,7 @@ TEST_CASE("a distance is the geometry's distance plus host links, and equals hop
 
 TEST_CASE("distances are symmetric if links are") {
     for_each_topology([](const Machine& machine, const auto& topology) {
-        if (!same_both_ways(machine)) return;
+        if (!is_symmetric(machine)) return;
         for_each_pair(machine, [&](Node a, Node b) {
             const auto p = topology.point(a);
             const auto q = topology.point(b);

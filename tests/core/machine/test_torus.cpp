@@ -25,7 +25,7 @@ std::uint32_t diameter(const std::string& text) {
 }
 
 /// Sum over axes of |a - b|, or the other direction of the ring if shorter.
-std::uint32_t defined_hops(const Machine& machine, Node a, Node b) {
+std::uint32_t reference_hops(const Machine& machine, Node a, Node b) {
     const auto x = machine.coordinates(a);
     const auto y = machine.coordinates(b);
     const auto size = machine.grid();
@@ -52,7 +52,7 @@ TEST_CASE("distances are sums over axes of the shorter direction") {
             for (const Node b : ids<Node>(machine.node_count())) {
                 const std::uint32_t to_routers =
                     a == b ? 0 : 2 * with_topology(machine, [](const auto& t) { return host_hops(t); });
-                if (machine.hops(a, b) != defined_hops(machine, a, b) + to_routers)
+                if (machine.hops(a, b) != reference_hops(machine, a, b) + to_routers)
                     FAIL_CHECK(a.value, " to ", b.value);
             }
         }

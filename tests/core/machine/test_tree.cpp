@@ -11,8 +11,9 @@ using namespace topoloom;
 namespace {
 
 /// 0 for the same member, otherwise the distance of the lowest level j with p div (a1..aj) == q div (a1..aj).
-std::uint32_t defined_distance(const std::vector<std::uint32_t>& arity,
-                               const std::vector<std::uint32_t>& distance, std::uint32_t p, std::uint32_t q) {
+std::uint32_t reference_distance(const std::vector<std::uint32_t>& arity,
+                                 const std::vector<std::uint32_t>& distance, std::uint32_t p,
+                                 std::uint32_t q) {
     if (p == q) return 0;
     for (std::size_t j = 0; j < arity.size(); ++j) {
         p /= arity[j];
@@ -34,7 +35,7 @@ TEST_CASE("levels have the mixed radix of KaHIP, the first arity fastest") {
         for (std::uint32_t p = 0; p < levels.size(); ++p) {
             for (std::uint32_t q = 0; q < levels.size(); ++q) {
                 if (levels.distance(levels.key(p), levels.key(q)) !=
-                    defined_distance(arity, distance, p, q)) {
+                    reference_distance(arity, distance, p, q)) {
                     FAIL_CHECK(p, " and ", q, " in levels from ", arity[0], " up");
                 }
             }

@@ -16,7 +16,7 @@ using namespace topoloom;
 namespace {
 
 /// Number of nodes by number of links from node 0, found by search over the links.
-std::map<std::uint32_t, int> nodes_by_distance(const std::string& text) {
+std::map<std::uint32_t, int> count_nodes_by_distance(const std::string& text) {
     return with_topology(make_machine(text), [](const auto& t) {
         std::vector<std::vector<std::uint32_t>> next(t.vertex_count());
         for (const Link link : ids<Link>(t.link_count())) next[t.ends(link).from].push_back(t.ends(link).to);
@@ -37,7 +37,7 @@ std::map<std::uint32_t, int> nodes_by_distance(const std::string& text) {
 }
 
 /// Directed links out of the best half of the routers between two planes across an axis.
-std::size_t links_out_of_half(const std::string& text, const std::vector<std::uint32_t>& size) {
+std::size_t count_bisection_links(const std::string& text, const std::vector<std::uint32_t>& size) {
     return with_topology(make_machine(text), [&](const auto& t) {
         std::size_t least = t.link_count();
         for (std::size_t axis = 0; axis < size.size(); ++axis) {
@@ -90,7 +90,7 @@ TEST_CASE("a 2a x a torus twisted by a has the distances of the Gaussian network
         CAPTURE(text);
         std::map<std::uint32_t, int> expected{{0, 1}, {a, 2 * static_cast<int>(a) - 1}};
         for (std::uint32_t s = 1; s < a; ++s) expected[s] = 4 * static_cast<int>(s);
-        CHECK(nodes_by_distance(text) == expected);
+        CHECK(count_nodes_by_distance(text) == expected);
         const Machine machine = make_machine(text);
         std::map<std::uint32_t, int> counted;
         for (const Node node : ids<Node>(machine.node_count())) ++counted[machine.hops(Node{0}, node)];
@@ -131,14 +131,14 @@ TEST_CASE("the twisted slices of TPU v4 are cubic lattices with a lower diameter
         CAPTURE(slice.extents);
         const std::string twisted = "twisted:" + slice.extents + slice.twist;
         const std::string straight = "torus:" + slice.extents;
-        CHECK(nodes_by_distance(twisted).rbegin()->first == slice.diameter);
+        CHECK(count_nodes_by_distance(twisted).rbegin()->first == slice.diameter);
         CHECK(make_machine(twisted).max_distance() == slice.diameter);
         CHECK(make_machine(straight).max_distance() == slice.straight_diameter);
-        CHECK(links_out_of_half(straight, slice.size) == slice.straight_cut);
-        CHECK(links_out_of_half(twisted, slice.size) == 2 * slice.straight_cut);
+        CHECK(count_bisection_links(straight, slice.size) == slice.straight_cut);
+        CHECK(count_bisection_links(twisted, slice.size) == 2 * slice.straight_cut);
         double sum = 0;
         double nodes = 0;
-        for (const auto& [hops, count] : nodes_by_distance(twisted)) {
+        for (const auto& [hops, count] : count_nodes_by_distance(twisted)) {
             sum += hops * count;
             nodes += count;
         }

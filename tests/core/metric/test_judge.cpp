@@ -19,7 +19,7 @@ using namespace topoloom;
 namespace {
 
 /// A placement of rank i on slot i.
-Placement in_order(const Allocation& allocation, std::size_t ranks) {
+Placement place_in_order(const Allocation& allocation, std::size_t ranks) {
     return {allocation,
             {allocation.slots().begin(), allocation.slots().begin() + static_cast<std::ptrdiff_t>(ranks)}};
 }
@@ -113,7 +113,7 @@ TEST_CASE("a stencil on a torus of the same shape costs one hop per message and 
     const Machine machine = make_machine("torus:4x4x4");
     const std::array<GridAxis, 3> grid{{{4}, {4}, {4}}};
     const Judgement result = judge(stencil(grid, StencilShape::star, Bytes{10}), machine,
-                                   in_order(Allocation::whole(machine), 64));
+                                   place_in_order(Allocation::whole(machine), 64));
     CHECK(result.hop_bytes == 64 * 6 * 10);
     CHECK(result.hops_per_byte == 1);
     CHECK(result.dilation_average == 1);
@@ -132,7 +132,7 @@ TEST_CASE("intra-node messages cost no hops but count in the averages") {
     const std::array peers{Rank{1}, Rank{2}};
     const std::array bytes{Bytes{100}, Bytes{300}};
     const CommGraph graph = CommGraph::from_edges(4, sources, peers, bytes);
-    const Judgement result = judge(graph, machine, in_order(Allocation::whole(machine), 4));
+    const Judgement result = judge(graph, machine, place_in_order(Allocation::whole(machine), 4));
     CHECK(result.hop_bytes == 300);
     CHECK(result.hops_per_byte == 0.75);
     CHECK(result.dilation_average == 0.5);
@@ -143,7 +143,7 @@ TEST_CASE("intra-node messages cost no hops but count in the averages") {
 TEST_CASE("messages of a rank to itself are never counted") {
     const Machine machine = make_machine("torus:4");
     const Judgement result =
-        judge(one_message(2, 1, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
+        judge(one_message(2, 1, 1, 1000), machine, place_in_order(Allocation::whole(machine), 2));
     CHECK(result.hop_bytes == 0);
     CHECK(result.hops_per_byte == 0);
     CHECK(result.dilation_average == 0);
@@ -155,7 +155,7 @@ TEST_CASE("messages of a rank to itself are never counted") {
 TEST_CASE("messages between two nodes of a router use both host links") {
     const Machine machine = make_machine("torus:4,nodes=2");
     const Judgement result =
-        judge(one_message(2, 0, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
+        judge(one_message(2, 0, 1, 1000), machine, place_in_order(Allocation::whole(machine), 2));
     CHECK(result.hop_bytes == 2000);
     CHECK(result.dilation_max == 2);
     CHECK(result.congestion_max == 1000);
@@ -166,7 +166,7 @@ TEST_CASE("messages between two nodes of a router use both host links") {
 TEST_CASE("with hosts=free, messages between nodes of a router count as inter-node but use no link") {
     const Machine machine = make_machine("torus:4,nodes=2,hosts=free");
     const Judgement result =
-        judge(one_message(2, 0, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
+        judge(one_message(2, 0, 1, 1000), machine, place_in_order(Allocation::whole(machine), 2));
     CHECK(result.hop_bytes == 0);
     CHECK(result.congestion_max == 0);
     CHECK(result.inter_node_bytes == Bytes{1000});
@@ -190,7 +190,7 @@ TEST_CASE("congestion along an axis of half bandwidth counts double") {
 TEST_CASE("congestion is bytes divided by bandwidth, in seconds") {
     const Machine machine = make_machine("torus:4x4,bandwidth=2GB/s");
     const Judgement result =
-        judge(one_message(2, 0, 1, 4'000'000'000), machine, in_order(Allocation::whole(machine), 2));
+        judge(one_message(2, 0, 1, 4'000'000'000), machine, place_in_order(Allocation::whole(machine), 2));
     CHECK(result.congestion_max == 2.0);
 }
 
@@ -212,7 +212,7 @@ TEST_CASE("amounts that could overflow a sum are refused, and the largest allowe
 
 TEST_CASE("a placement of another pattern or machine is refused") {
     const Machine machine = make_machine("torus:8");
-    const Placement placement = in_order(Allocation::whole(machine), 4);
+    const Placement placement = place_in_order(Allocation::whole(machine), 4);
     const CommGraph graph = ring(5, Bytes{1});
     CHECK_THROWS_WITH_AS((void)judge(graph, machine, placement),
                          "the pattern has 5 ranks, but the placement has 4", Error);

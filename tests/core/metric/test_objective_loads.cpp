@@ -20,7 +20,7 @@ using namespace topoloom;
 
 namespace {
 
-double slow_norm(std::span<const double> seconds) {
+double reference_norm(std::span<const double> seconds) {
     double sum = 0;
     for (const double s : seconds) sum += std::pow(s, 8);
     return std::pow(sum, 1.0 / 8);
@@ -58,15 +58,15 @@ TEST_CASE("every objective equals its definition over all phases after any chang
             RandomChanges changes(whole, ranks, rng);
             ObjectiveLoads loads(machine, objective, changes.slots);
             for (int round = 0; round < 4; ++round) {
-                for (int i = 0; i < 4; ++i) changes.make(loads, rng);
+                for (int i = 0; i < 4; ++i) changes.make_random_change(loads, rng);
                 loads.set_soft_scale();
                 std::array<double, 4> slow{};
                 for (const CommGraph* phase : objective.phases) {
                     const std::vector<double> seconds =
-                        slow_congestion(*phase, machine, changes.slots, background);
+                        reference_congestion(*phase, machine, changes.slots, background);
                     slow[0] += static_cast<double>(hop_bytes(*phase, machine, changes.slots, 1));
                     slow[1] += seconds.empty() ? 0 : std::ranges::max(seconds);
-                    slow[2] += slow_norm(seconds);
+                    slow[2] += reference_norm(seconds);
                     slow[3] += reference_time(*phase, machine, changes.slots, background);
                 }
                 const std::array<double, 4> now = loads.measures();

@@ -20,7 +20,7 @@ using namespace topoloom;
 namespace {
 
 /// Reference: bytes times distance, with each slot counted once per proxied rank.
-std::int64_t slow_hop_bytes(const CommGraph& graph, const Machine& machine, const Placement& placement) {
+std::int64_t reference_hop_bytes(const CommGraph& graph, const Machine& machine, const Placement& placement) {
     std::map<std::tuple<bool, Rank, Slot>, std::int64_t> once;
     std::int64_t sum = 0;
     const auto is_proxied = [&](Rank u) { return std::ranges::binary_search(graph.proxied(), u); };
@@ -64,7 +64,7 @@ TEST_CASE("a proxied rank and a slot exchange one message each way, for any numb
                     allocation.slots()[rng.below(static_cast<std::uint32_t>(machine.slot_count()))]);
             const Placement placement(allocation, slots, SlotUse::shared);
             const Judgement judged = judge(graph, machine, placement);
-            CHECK(judged.hop_bytes == slow_hop_bytes(graph, machine, placement));
+            CHECK(judged.hop_bytes == reference_hop_bytes(graph, machine, placement));
             const CommGraph sent = apply_proxies(graph, slots);
             CHECK(sent.proxied().empty());
             CHECK(judged.hop_bytes == hop_bytes(sent, machine, slots));

@@ -43,7 +43,7 @@ struct LoadedCrosspoint {
           senders(traffic, machine.node_count(), packet, load, 1),
           network(make_crosspoint_network(fabric, paths, senders, options, 1)) {}
 
-    double accepted(std::uint64_t cycles) {
+    double measure_accepted_load(std::uint64_t cycles) {
         network->run(2000);
         (void)network->take_received();
         network->run(cycles);
@@ -66,13 +66,13 @@ std::vector<Node> all_nodes(const Machine& machine) {
     return nodes;
 }
 
-SwitchGroup group_of(const Machine& machine, SwitchCollective collective, Node root,
-                     std::vector<Node> members) {
+SwitchGroup make_group(const Machine& machine, SwitchCollective collective, Node root,
+                       std::vector<Node> members) {
     return {collective, tree_of(machine, {root, members}), std::move(members)};
 }
 
 /// The time of a collective, and the load of its channels.
-struct Done {
+struct CollectiveResult {
     std::uint64_t end = 0;
     std::vector<std::uint64_t> carried{};
     std::vector<std::uint64_t> finish{};
@@ -86,8 +86,8 @@ struct Setting {
     std::vector<ChannelTimes> times{};
 };
 
-Done run_collective(const Machine& machine, const std::vector<SwitchGroup>& groups, std::int64_t bytes,
-                    Setting setting = {}) {
+CollectiveResult run_collective(const Machine& machine, const std::vector<SwitchGroup>& groups,
+                                std::int64_t bytes, Setting setting = {}) {
     const Fabric fabric(machine);
     const Paths paths(fabric);
     setting.options.vcs = paths.class_count();
@@ -96,7 +96,7 @@ Done run_collective(const Machine& machine, const std::vector<SwitchGroup>& grou
                                                  groups, setting.combine);
     const Budget budget;
     Meter meter(budget);
-    Done done{.end = run_to_end(*network, members, meter)};
+    CollectiveResult done{.end = run_to_end(*network, members, meter)};
     network->run(1000);
     network->check();
     CHECK(network->usage().stored == 0);
@@ -106,21 +106,21 @@ Done run_collective(const Machine& machine, const std::vector<SwitchGroup>& grou
 }
 
 /// Switches with multicast groups.
-struct Multicasting {
+struct MulticastSwitches {
     Machine machine;
     Fabric fabric{machine};
     Paths paths{fabric};
     MulticastSets sets;
     std::vector<SwitchGroup> groups = multicast_groups(machine, sets);
 
-    Multicasting(const std::string& text, std::string_view traffic)
+    MulticastSwitches(const std::string& text, std::string_view traffic)
         : machine(make_machine(text)), sets(traffic, machine.node_count(), 1) {}
 };
 
 /// Two workloads that send alternately.
-class Both final : public Workload {
+class AlternatingWorkloads final : public Workload {
    public:
-    Both(Workload& single, Workload& groups, std::size_t nodes)
+    AlternatingWorkloads(Workload& single, Workload& groups, std::size_t nodes)
         : single_(single), groups_(groups), nodes_(nodes) {}
     [[nodiscard]] std::uint32_t longest_packet() const override {
         return std::max(single_.longest_packet(), groups_.longest_packet());
@@ -185,16 +185,16 @@ TEST_CASE("packets wait at outputs as in separate queues") {
 
 TEST_CASE("a fat tree sustains the full load of complement traffic and most of uniform traffic") {
     const SwitchOptions options{.vcs = 1, .buffer = 16};
-    CHECK(LoadedCrosspoint("fattree:4:4:4", "complement", 4, options, 1).accepted(20000) > 0.99);
+    CHECK(LoadedCrosspoint("fattree:4:4:4", "complement", 4, options, 1).measure_accepted_load(20000) > 0.99);
     CHECK(LoadedCrosspoint("fattree:16:16", "uniform", 4, options, 1, Routing::minimal_adaptive)
-              .accepted(5000) > 0.75);
+              .measure_accepted_load(5000) > 0.75);
 }
 
 TEST_CASE("packets and credits are conserved in any configuration, and all packets arrive") {
     Rng rng(3);
     const auto wired = testing::small_machines();
     for (int drawn = 0; drawn < 200; ++drawn) {
-        const testing::Wired& one = *wired[rng.below(static_cast<std::uint32_t>(wired.size()))];
+        const testing::WiredMachine& one = *wired[rng.below(static_cast<std::uint32_t>(wired.size()))];
         const std::uint32_t longest = 1 + rng.below(5);
         const SwitchOptions options{.vcs = one.paths.class_count() + rng.below(3),
                                     .buffer = longest * (1 + rng.below(3)),
@@ -206,7 +206,7 @@ TEST_CASE("packets and credits are conserved in any configuration, and all packe
         testing::Exchange exchange(one.machine.node_count(), longest, 1 + rng.below(8), rng.below(2) == 0,
                                    rng);
         const auto network = make_crosspoint_network(one.fabric, one.paths, exchange, options, drawn);
-        while (exchange.left() > 0) {
+        while (exchange.remaining_packets() > 0) {
             network->run(1);
             network->check();
             REQUIRE(network->cycle() < 100000);
@@ -218,22 +218,22 @@ TEST_CASE("multicasts and unicast packets do not delay each other") {
     Rng rng(17);
     const auto wired = testing::small_machines();
     for (int drawn = 0; drawn < 100; ++drawn) {
-        const testing::Wired& one = *wired[rng.below(static_cast<std::uint32_t>(wired.size()))];
+        const testing::WiredMachine& one = *wired[rng.below(static_cast<std::uint32_t>(wired.size()))];
         const std::vector<Node> nodes = all_nodes(one.machine);
         std::vector<SwitchGroup> groups;
         const bool multicasts_only = rng.below(2) == 0;
         for (std::uint32_t group = 0; group < 1 + rng.below(5); ++group)
-            groups.push_back(group_of(
+            groups.push_back(make_group(
                 one.machine,
                 multicasts_only ? SwitchCollective::multicast : static_cast<SwitchCollective>(rng.below(3)),
                 nodes[rng.below(static_cast<std::uint32_t>(nodes.size()))], nodes));
         CollectiveRun members(groups, nodes.size(), Bytes{rng.below(2000)}, {32, 128, 0}, {});
         testing::Exchange exchange(nodes.size(), 4, 1 + rng.below(8), rng.below(2) == 0, rng);
-        Both both(exchange, members, nodes.size());
+        AlternatingWorkloads both(exchange, members, nodes.size());
         const SwitchOptions options{.vcs = one.paths.class_count(), .buffer = 4 * (1 + rng.below(3))};
         const auto network = make_crosspoint_network(one.fabric, one.paths, both, options, drawn, {}, groups,
                                                      {.units = 1 + rng.below(4)});
-        while (exchange.left() > 0 || !members.is_done()) {
+        while (exchange.remaining_packets() > 0 || !members.is_done()) {
             network->run(1);
             network->check();
             REQUIRE(network->cycle() < 100000);
@@ -251,8 +251,8 @@ TEST_CASE("a multicast uses each link of its tree once, for any sender") {
                 if (rng.below(2) == 0) members.push_back(node);
             if (members.size() < 2) continue;
             const Node root = members[rng.below(static_cast<std::uint32_t>(members.size()))];
-            const SwitchGroup group = group_of(machine, SwitchCollective::multicast, root, members);
-            const Done done = run_collective(machine, {group}, 1000);
+            const SwitchGroup group = make_group(machine, SwitchCollective::multicast, root, members);
+            const CollectiveResult done = run_collective(machine, {group}, 1000);
             const TreeLoads loads = tree_loads(machine, std::vector<SpanningTree>{group.tree});
             // Four packets, 3 of 8 flits and one of 232 bytes.
             for (const Link link : ids<Link>(machine.link_count()))
@@ -267,10 +267,10 @@ TEST_CASE("a reduction uses each link of its tree once, towards the root") {
         const Machine machine = make_machine(text);
         for (const std::uint32_t units : {1U, 3U}) {
             const SwitchGroup group =
-                group_of(machine, SwitchCollective::reduce, Node{2}, all_nodes(machine));
+                make_group(machine, SwitchCollective::reduce, Node{2}, all_nodes(machine));
             Setting setting;
             setting.combine.units = units;
-            const Done done = run_collective(machine, {group}, 1000, setting);
+            const CollectiveResult done = run_collective(machine, {group}, 1000, setting);
             const std::uint64_t flits =
                 std::accumulate(done.carried.begin(), done.carried.end(), std::uint64_t{0});
             const Fabric fabric(machine);
@@ -285,9 +285,10 @@ TEST_CASE("a reduction uses each link of its tree once, towards the root") {
 TEST_CASE("all members get the result of an all-reduce, and none before all have sent their data") {
     for (const char* const text : machines) {
         const Machine machine = make_machine(text);
-        const SwitchGroup group = group_of(machine, SwitchCollective::allreduce, Node{0}, all_nodes(machine));
+        const SwitchGroup group =
+            make_group(machine, SwitchCollective::allreduce, Node{0}, all_nodes(machine));
         for (const std::int64_t bytes : {0, 8, 5000}) {
-            const Done done = run_collective(machine, {group}, bytes);
+            const CollectiveResult done = run_collective(machine, {group}, bytes);
             for (const std::uint64_t finish : done.finish) CHECK(finish > 0);
             CHECK(done.end == std::ranges::max(done.finish));
         }
@@ -298,11 +299,11 @@ TEST_CASE("a reduction in a switch takes the time of its channels and its reduct
     const Machine machine = make_machine("fattree:8");
     Setting setting{.options = {.buffer = 64, .routing = 1, .crossing = 2, .channel = 5}};
     setting.costs = {.send = 100, .receive = 70};
-    const SwitchGroup group = group_of(machine, SwitchCollective::reduce, Node{3}, all_nodes(machine));
+    const SwitchGroup group = make_group(machine, SwitchCollective::reduce, Node{3}, all_nodes(machine));
     for (const std::uint32_t flits : {1U, 4U}) {
         for (const std::uint32_t period : {1U, 3U}) {
             setting.combine = {.units = 1, .period = period * ChannelTimes::cycle};
-            const Done done = run_collective(machine, {group}, 32 * flits, setting);
+            const CollectiveResult done = run_collective(machine, {group}, 32 * flits, setting);
             const std::uint64_t to_unit = 5 + 3 + flits - 1, from_unit = 3 + 5 + flits - 1;
             CHECK(done.end == 100 + to_unit + 7 * flits * period + from_unit + 70);
         }
@@ -331,7 +332,7 @@ TEST_CASE("link-disjoint trees multiply the bandwidth of a broadcast") {
     });
     REQUIRE(disjoint.size() == 4);
     const std::int64_t bytes = 1 << 20;
-    const SwitchGroup one = group_of(machine, SwitchCollective::multicast, Node{0}, members);
+    const SwitchGroup one = make_group(machine, SwitchCollective::multicast, Node{0}, members);
     const double alone = static_cast<double>(run_collective(machine, {one}, bytes, setting).end);
     const double together = static_cast<double>(run_collective(machine, disjoint, bytes / 4, setting).end);
     CHECK(alone / together >= 0.9 * 4);
@@ -343,14 +344,14 @@ TEST_CASE("concurrent groups give the same results as separate groups") {
         const Machine machine = make_machine(text);
         std::vector<SwitchGroup> groups;
         for (std::uint32_t group = 0; group < 6; ++group)
-            groups.push_back(group_of(machine, static_cast<SwitchCollective>(group % 3),
-                                      Node{rng.below(static_cast<std::uint32_t>(machine.node_count()))},
-                                      all_nodes(machine)));
+            groups.push_back(make_group(machine, static_cast<SwitchCollective>(group % 3),
+                                        Node{rng.below(static_cast<std::uint32_t>(machine.node_count()))},
+                                        all_nodes(machine)));
         Setting setting{.options = {.buffer = 8}};
         setting.combine.units = 1 + rng.below(4);
         std::vector<std::uint64_t> alone(Fabric(machine).channel_count());
         for (const SwitchGroup& group : groups) {
-            const Done one = run_collective(machine, {group}, 3000, setting);
+            const CollectiveResult one = run_collective(machine, {group}, 3000, setting);
             for (std::size_t c = 0; c < alone.size(); ++c) alone[c] += one.carried[c];
         }
         CHECK(run_collective(machine, groups, 3000, setting).carried == alone);
@@ -358,7 +359,7 @@ TEST_CASE("concurrent groups give the same results as separate groups") {
 }
 
 TEST_CASE("multicasts with four copies on average saturate a switch at a quarter of the rate") {
-    const Multicasting to("fattree:8", "multicast(fanout=4,sets=64)");
+    const MulticastSwitches to("fattree:8", "multicast(fanout=4,sets=64)");
     const auto measure = [&](double load) {
         MulticastLoad senders(to.sets, 8, 4, load, 1);
         const auto network =
@@ -371,10 +372,9 @@ TEST_CASE("multicasts with four copies on average saturate a switch at a quarter
     CHECK(measure(0.28).saturated);
 }
 
-TEST_CASE(
-    "packets behind each other at inputs pass less than crosspoints, and least if all copies go at once") {
-    const Multicasting to("fattree:10", "multicast(fanout=4,sets=512,senders=2)");
-    const auto accepted = [&](Fanout fanout) {
+TEST_CASE("input queues pass less than crosspoints, and least if all copies leave at once") {
+    const MulticastSwitches to("fattree:10", "multicast(fanout=4,sets=512,senders=2)");
+    const auto accepted_load = [&](Fanout fanout) {
         MulticastLoad senders(to.sets, 10, 1, 1, 1);
         const auto network = make_crosspoint_network(
             to.fabric, to.paths, senders, {.vcs = 1, .buffer = 16, .fanout = fanout}, 1, {}, to.groups);
@@ -385,9 +385,9 @@ TEST_CASE(
         network->check();
         return static_cast<double>(network->take_received().flits) / 20000 / (2 * to.sets.fanout);
     };
-    const double split = accepted(Fanout::split), whole = accepted(Fanout::whole);
+    const double split = accepted_load(Fanout::split), whole = accepted_load(Fanout::whole);
     CHECK(whole < split);
-    CHECK(split < accepted(Fanout::crosspoints));
+    CHECK(split < accepted_load(Fanout::crosspoints));
     // Two senders conflict unless their target sets are disjoint; on a conflict one of them waits.
     CHECK(whole > 0.5);
 }
@@ -395,7 +395,7 @@ TEST_CASE(
 TEST_CASE("unicast packets in one queue reach 2 - sqrt 2 of the load of a large switch") {
     for (const Fanout fanout : {Fanout::split, Fanout::whole}) {
         const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0, .fanout = fanout};
-        CHECK(LoadedCrosspoint("fattree:256", "uniform", 1, options, 1).accepted(4000) ==
+        CHECK(LoadedCrosspoint("fattree:256", "uniform", 1, options, 1).measure_accepted_load(4000) ==
               doctest::Approx(2 - std::sqrt(2.0)).epsilon(0.01));
     }
 }
@@ -415,7 +415,7 @@ TEST_CASE("options that crosspoints do not support are refused with a one-line e
     const SwitchGroup alone{SwitchCollective::multicast, {Node{0}, {}}, {Node{0}}};
     CHECK_THROWS_WITH_AS(run_collective(machine, {alone}, 8),
                          "a group of one node has nobody to send to; name two members or more", Error);
-    SwitchGroup missing = group_of(machine, SwitchCollective::reduce, Node{0}, {Node{0}, Node{1}});
+    SwitchGroup missing = make_group(machine, SwitchCollective::reduce, Node{0}, {Node{0}, Node{1}});
     missing.members.push_back(Node{2});
     CHECK_THROWS_WITH_AS(run_collective(machine, {missing}, 8),
                          "the tree of node 0 does not lead to node 2, a member", Error);

@@ -58,7 +58,8 @@ TEST_CASE("a packet without contention takes the sum of its steps") {
 
 TEST_CASE("flits and credits are conserved in any configuration, and all packets arrive") {
     const auto machines = testing::routed_machines();
-    for (std::uint64_t seed = 0; seed < 300; ++seed) CHECK_NOTHROW(testing::run_random(machines, seed, 1));
+    for (std::uint64_t seed = 0; seed < 300; ++seed)
+        CHECK_NOTHROW(testing::run_random_network(machines, seed, 1));
 }
 
 TEST_CASE("equal seeds give equal packets, different seeds different ones") {

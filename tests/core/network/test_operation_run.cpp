@@ -16,13 +16,13 @@
 #include "topoloom/schedule/collectives/registry.hpp"
 
 using namespace topoloom;
-using testing::alone, testing::in_order;
+using testing::alone, testing::ranks_in_order;
 
 namespace {
 
 enum class Switches { input_queued, crosspoint };
 
-struct How {
+struct RunSettings {
     PacketFormat format{};
     MessageCycles costs{};
     SwitchOptions options{};
@@ -31,16 +31,19 @@ struct How {
     double nanosecond = 1;
 };
 
-std::unique_ptr<PacketNetwork> make(const testing::Wired& wired, FiniteWorkload& senders, const How& how) {
-    if (how.switches == Switches::crosspoint)
-        return make_crosspoint_network(wired.fabric, wired.paths, senders, how.options, 1);
-    return make_input_queued_network(wired.fabric, wired.paths, senders, how.options, 1, how.threads);
+std::unique_ptr<PacketNetwork> make_network(const testing::WiredMachine& wired, FiniteWorkload& senders,
+                                            const RunSettings& settings) {
+    if (settings.switches == Switches::crosspoint)
+        return make_crosspoint_network(wired.fabric, wired.paths, senders, settings.options, 1);
+    return make_input_queued_network(wired.fabric, wired.paths, senders, settings.options, 1,
+                                     settings.threads);
 }
 
 /// Finish cycle by rank.
 template <class Run>
-std::vector<std::uint64_t> finish(const testing::Wired& wired, Run& ranks, const How& how) {
-    const auto network = make(wired, ranks, how);
+std::vector<std::uint64_t> finish(const testing::WiredMachine& wired, Run& ranks,
+                                  const RunSettings& settings) {
+    const auto network = make_network(wired, ranks, settings);
     Meter meter{Budget{}};
     const std::uint64_t end = run_to_end(*network, ranks, meter);
     network->run(100);
@@ -52,14 +55,15 @@ std::vector<std::uint64_t> finish(const testing::Wired& wired, Run& ranks, const
     return finish;
 }
 
-std::vector<std::uint64_t> play(const testing::Wired& wired, const OperationGraph& graph,
-                                const std::vector<Node>& nodes, const How& how = {}) {
-    OperationRun ranks(graph, nodes, wired.machine.node_count(), how.format, how.costs, how.nanosecond);
-    return finish(wired, ranks, how);
+std::vector<std::uint64_t> play(const testing::WiredMachine& wired, const OperationGraph& graph,
+                                const std::vector<Node>& nodes, const RunSettings& settings = {}) {
+    OperationRun ranks(graph, nodes, wired.machine.node_count(), settings.format, settings.costs,
+                       settings.nanosecond);
+    return finish(wired, ranks, settings);
 }
 
 /// The operations of a step wait for all operations of the rank's previous step.
-OperationGraph operations_of(const Program& program) {
+OperationGraph convert_to_operations(const Program& program) {
     std::vector<RankOperation> operations;
     std::vector<Dependence> order;
     std::vector<ProgramMessage> messages;
@@ -93,7 +97,7 @@ OperationGraph operations_of(const Program& program) {
 }
 
 /// The number of messages that a rank sends in a step.
-std::size_t most_messages(const Program& program) {
+std::size_t max_messages_per_step(const Program& program) {
     std::size_t most = 0;
     std::vector<ProgramMessage> messages;
     for (const Rank rank : ids<Rank>(program.rank_count()))
@@ -111,41 +115,43 @@ TEST_CASE("operations in rounds end in the same cycles as the rounds of a schedu
     Rng rng(5);
     const auto machines = testing::small_machines();
     for (int drawn = 0; drawn < 100; ++drawn) {
-        const testing::Wired& wired = *machines[rng.below(static_cast<std::uint32_t>(machines.size()))];
+        const testing::WiredMachine& wired =
+            *machines[rng.below(static_cast<std::uint32_t>(machines.size()))];
         const testing::RandomProgram it(wired, rng);
         const std::vector<Node>& nodes = it.nodes;
         const AnySchedule schedule = make_schedule(it.call, it.name);
         const ScheduleProgram program(schedule);
-        How how;
-        how.format = {.flit = 16 + rng.below(50), .payload = 1 + rng.below(300), .header = rng.below(30)};
-        how.costs = {.send = rng.below(300), .memory = rng.below(10)};
+        RunSettings settings;
+        settings.format = {
+            .flit = 16 + rng.below(50), .payload = 1 + rng.below(300), .header = rng.below(30)};
+        settings.costs = {.send = rng.below(300), .memory = rng.below(10)};
         // Rounds pass their messages to the NIC gradually, operations all at once. With more messages than
         // the NIC can have open, send time would occupy ranks at different times, so it is 0.
-        if (most_messages(program) > NicQueues::max_open_messages) how.costs.send = 0;
-        how.switches = rng.below(2) == 0 ? Switches::crosspoint : Switches::input_queued;
-        how.options = {.vcs = wired.paths.class_count() + rng.below(3), .buffer = 1 + rng.below(8)};
-        if (how.switches == Switches::crosspoint) {
-            how.options.switching = Switching::cut_through;
-            how.options.buffer += how.format.flits(how.format.payload);
+        if (max_messages_per_step(program) > NicQueues::max_open_messages) settings.costs.send = 0;
+        settings.switches = rng.below(2) == 0 ? Switches::crosspoint : Switches::input_queued;
+        settings.options = {.vcs = wired.paths.class_count() + rng.below(3), .buffer = 1 + rng.below(8)};
+        if (settings.switches == Switches::crosspoint) {
+            settings.options.switching = Switching::cut_through;
+            settings.options.buffer += settings.format.flits(settings.format.payload);
         }
         CAPTURE(wired.machine.text());
         CAPTURE(it.name);
         CAPTURE(program.rank_count());
-        ProgramRun rounds(program, nodes, wired.machine.node_count(), how.format, how.costs);
-        const std::vector<std::uint64_t> expected = finish(wired, rounds, how);
-        const OperationGraph graph = operations_of(program);
-        CHECK(play(wired, graph, nodes, how) == expected);
-        if (how.switches == Switches::crosspoint || std::ranges::max(expected) > 2000) continue;
-        how.threads = 2;
-        CHECK(play(wired, graph, nodes, how) == expected);
+        ProgramRun rounds(program, nodes, wired.machine.node_count(), settings.format, settings.costs);
+        const std::vector<std::uint64_t> expected = finish(wired, rounds, settings);
+        const OperationGraph graph = convert_to_operations(program);
+        CHECK(play(wired, graph, nodes, settings) == expected);
+        if (settings.switches == Switches::crosspoint || std::ranges::max(expected) > 2000) continue;
+        settings.threads = 2;
+        CHECK(play(wired, graph, nodes, settings) == expected);
     }
 }
 
 TEST_CASE("work is serial on one processor and parallel on two") {
-    const testing::Wired wired("torus:8");
+    const testing::WiredMachine wired("torus:8");
     const auto finish_of = [&](const std::string& lines, double nanosecond = 1) {
         const OperationGraph graph = read_goal_text("num_ranks 1\nrank 0 {\n" + lines + "}\n");
-        return play(wired, graph, in_order(1), {.nanosecond = nanosecond})[0];
+        return play(wired, graph, ranks_in_order(1), {.nanosecond = nanosecond})[0];
     };
     CHECK(finish_of("a: calc 100\n") == 100);
     CHECK(finish_of("a: calc 100\n", 0.333) == 33);
@@ -165,11 +171,11 @@ TEST_CASE("work is serial on one processor and parallel on two") {
 }
 
 TEST_CASE("messages overlap with work that does not wait for them") {
-    const testing::Wired wired("torus:8");
+    const testing::WiredMachine wired("torus:8");
     const auto finish_of = [&](const std::string& from, const std::string& to, const MessageCycles& costs) {
         const OperationGraph graph =
             read_goal_text("num_ranks 2\nrank 0 {\n" + from + "}\nrank 1 {\n" + to + "}\n");
-        return play(wired, graph, in_order(2), {.costs = costs});
+        return play(wired, graph, ranks_in_order(2), {.costs = costs});
     };
     const std::uint64_t there = alone(2, 4);  // 100 bytes and a header
     using Finish = std::vector<std::uint64_t>;
@@ -197,7 +203,7 @@ TEST_CASE("messages overlap with work that does not wait for them") {
 }
 
 TEST_CASE("sends of a busy processor do not delay another processor") {
-    const testing::Wired wired("torus:8");
+    const testing::WiredMachine wired("torus:8");
     for (const int count : {15, 16, 40}) {
         std::string from = "calc 100000\n", to;
         for (int i = 0; i < count; ++i) {
@@ -207,14 +213,14 @@ TEST_CASE("sends of a busy processor do not delay another processor") {
         const OperationGraph graph =
             read_goal_text("num_ranks 3\nrank 0 {\n" + from + "send 8b to 2 cpu 1\n}\nrank 1 {\n" + to +
                            "}\nrank 2 {\nrecv 8b from 0\n}\n");
-        const auto ends = play(wired, graph, in_order(3), {.costs = {.send = 10}});
+        const auto ends = play(wired, graph, ranks_in_order(3), {.costs = {.send = 10}});
         CHECK(ends[2] < 100);
         CHECK(ends[1] > 100000);
     }
 }
 
 TEST_CASE("a send ends when its last packet has left a NIC that is slower than the links") {
-    const testing::Wired wired("torus:8");
+    const testing::WiredMachine wired("torus:8");
     const OperationGraph graph = read_goal_text(
         "num_ranks 2\nrank 0 {\na: send 2560b to 1\nb: calc 7 cpu 1\nb requires a\n}\n"
         "rank 1 {\nrecv 2560b from 0\n}\n");
@@ -224,7 +230,7 @@ TEST_CASE("a send ends when its last packet has left a NIC that is slower than t
     const PacketFormat format{.flit = 32, .payload = 256, .header = 0};
     const SwitchOptions options{.vcs = 2, .buffer = 16};
     for (const bool crosspoints : {false, true}) {
-        OperationRun ranks(graph, in_order(2), wired.machine.node_count(), format, {}, 1);
+        OperationRun ranks(graph, ranks_in_order(2), wired.machine.node_count(), format, {}, 1);
         const auto network =
             crosspoints ? make_crosspoint_network(wired.fabric, wired.paths, ranks, options, 1, times)
                         : make_input_queued_network(wired.fabric, wired.paths, ranks, options, 1, 1, times);
@@ -235,13 +241,13 @@ TEST_CASE("a send ends when its last packet has left a NIC that is slower than t
 }
 
 TEST_CASE("messages match in the order of operations, in any order of arrival") {
-    const testing::Wired wired("torus:8");
+    const testing::WiredMachine wired("torus:8");
     const OperationGraph graph = read_goal_text(
         "num_ranks 2\nrank 0 {\nslow: calc 1000\na: send 8b to 1 tag 1\na requires slow\n"
         "b: send 8b to 1 tag 2 cpu 1\n}\n"
         "rank 1 {\nfirst: recv 8b from 0 tag 1\nsecond: recv 8b from 0 tag 2\ndone: calc 7 cpu 1\n"
         "done requires second\n}\n");
-    OperationRun ranks(graph, in_order(2), wired.machine.node_count(), {}, {}, 1);
+    OperationRun ranks(graph, ranks_in_order(2), wired.machine.node_count(), {}, {}, 1);
     const auto network = make_input_queued_network(wired.fabric, wired.paths, ranks, {}, 1, 1);
     network->run(100);
     // Work, the second send and receive, and later operations finish; the first send and receive do not.
@@ -252,17 +258,17 @@ TEST_CASE("messages match in the order of operations, in any order of arrival") 
 }
 
 TEST_CASE("messages inside a node pass through its memory in sequence") {
-    const testing::Wired wired("mesh:2");
+    const testing::WiredMachine wired("mesh:2");
     const OperationGraph graph = read_goal_text(
         "num_ranks 4\nrank 0 {\na: send 1000b to 2\n}\nrank 1 {\na: send 1000b to 3\n}\n"
         "rank 2 {\na: recv 1000b from 0\n}\nrank 3 {\na: recv 1000b from 1\n}\n");
-    const auto ends = play(wired, graph, in_order(4, 4), {.costs = {.memory_rate = 10, .memory = 7}});
+    const auto ends = play(wired, graph, ranks_in_order(4, 4), {.costs = {.memory_rate = 10, .memory = 7}});
     CHECK(ends == std::vector<std::uint64_t>{7, 7, 107, 207});
 }
 
 TEST_CASE("nonexistent nodes of ranks, and formats without flits, are refused") {
     const OperationGraph graph = read_goal_text("num_ranks 2\nrank 0 {\na: calc 1\n}\n");
-    CHECK_THROWS_AS(OperationRun(graph, in_order(1), 3, {}, {}, 1), Error);
-    CHECK_THROWS_AS(OperationRun(graph, in_order(2), 1, {}, {}, 1), Error);
-    CHECK_THROWS_AS(OperationRun(graph, in_order(2), 2, {.flit = 0}, {}, 1), Error);
+    CHECK_THROWS_AS(OperationRun(graph, ranks_in_order(1), 3, {}, {}, 1), Error);
+    CHECK_THROWS_AS(OperationRun(graph, ranks_in_order(2), 1, {}, {}, 1), Error);
+    CHECK_THROWS_AS(OperationRun(graph, ranks_in_order(2), 2, {.flit = 0}, {}, 1), Error);
 }

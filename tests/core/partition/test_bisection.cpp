@@ -42,7 +42,8 @@ std::int64_t optimum(const partition::WeightedGraph& graph, const std::vector<st
     return best;
 }
 
-std::array<std::int64_t, 2> masses(const partition::WeightedGraph& graph, const std::vector<char>& side) {
+std::array<std::int64_t, 2> sum_side_masses(const partition::WeightedGraph& graph,
+                                            const std::vector<char>& side) {
     std::array<std::int64_t, 2> mass{0, 0};
     for (std::uint32_t v = 0; v < graph.size(); ++v) mass[side[v] == 0 ? 0 : 1] += graph.mass[v];
     return mass;
@@ -65,7 +66,7 @@ TEST_CASE("unit masses fill capacities exactly, and the cost equals its definiti
         const partition::Bisection halves =
             partition::bisect(graph, bias, {left, n - left}, {.cycles = round % 3}, rng);
         CHECK(halves.excess == 0);
-        CHECK(masses(graph, halves.side) == std::array<std::int64_t, 2>{left, n - left});
+        CHECK(sum_side_masses(graph, halves.side) == std::array<std::int64_t, 2>{left, n - left});
         CHECK(halves.cost == cost_of(graph, bias, halves.side));
     }
 }
@@ -123,6 +124,6 @@ TEST_CASE("different masses stay within capacities with room for the heaviest") 
         const partition::Bisection halves =
             partition::bisect(graph, {}, {mass / 3 + 10, mass - mass / 3 + 10}, {}, rng);
         CHECK(halves.excess == 0);
-        CHECK(masses(graph, halves.side)[0] <= mass / 3 + 10);
+        CHECK(sum_side_masses(graph, halves.side)[0] <= mass / 3 + 10);
     }
 }

@@ -28,7 +28,7 @@ partition::WeightedGraph contract(const partition::WeightedGraph& fine, const st
     return weighted_graph(mass, edges);
 }
 
-std::map<std::uint32_t, std::int64_t> row(const partition::WeightedGraph& graph, Vertex v) {
+std::map<std::uint32_t, std::int64_t> edges_of_vertex(const partition::WeightedGraph& graph, Vertex v) {
     std::map<std::uint32_t, std::int64_t> row;
     for (std::uint32_t i = 0; i < graph.degree(v); ++i) row[graph.peers(v)[i].value] += graph.weights(v)[i];
     return row;
@@ -47,7 +47,7 @@ TEST_CASE("the coarse graph has the masses and edges of its clusters") {
         for (const Vertex c : wanted.vertices()) {
             CHECK(step.graph.mass[c.value] == wanted.mass[c.value]);
             CHECK(step.graph.mass[c.value] <= max_mass);
-            CHECK(row(step.graph, c) == row(wanted, c));
+            CHECK(edges_of_vertex(step.graph, c) == edges_of_vertex(wanted, c));
         }
     }
 }

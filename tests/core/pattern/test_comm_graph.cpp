@@ -33,7 +33,7 @@ Edges random_edges(std::size_t rank_count, std::size_t edge_count, std::uint64_t
 }
 
 Dense dense_of_edges(const Edges& edges, std::size_t rank_count) {
-    Dense matrix = no_messages(rank_count);
+    Dense matrix = empty_matrix(rank_count);
     for (std::size_t i = 0; i < edges.sources.size(); ++i) {
         add(matrix, edges.sources[i].value, edges.peers[i].value, edges.bytes[i].value, edges.messages[i]);
     }
@@ -54,7 +54,7 @@ TEST_CASE("a graph from edges sums duplicates and stores the diagonal separately
         const auto graph =
             CommGraph::from_edges(rank_count, edges.sources, edges.peers, edges.bytes, edges.messages);
         const Dense expected = dense_of_edges(edges, rank_count);
-        CHECK(dense(graph) == expected);
+        CHECK(to_dense_matrix(graph) == expected);
         std::int64_t bytes = 0;
         std::int64_t messages = 0;
         for (std::size_t u = 0; u < rank_count; ++u) {
@@ -92,8 +92,8 @@ TEST_CASE("the symmetric graph is the matrix plus its transpose") {
         const Edges edges = random_edges(rank_count, 10 * seed, seed);
         const auto graph =
             CommGraph::from_edges(rank_count, edges.sources, edges.peers, edges.bytes, edges.messages);
-        Dense expected = no_messages(rank_count);
-        const Dense matrix = dense(graph);
+        Dense expected = empty_matrix(rank_count);
+        const Dense matrix = to_dense_matrix(graph);
         for (std::size_t u = 0; u < rank_count; ++u) {
             for (std::size_t v = 0; v < rank_count; ++v) {
                 if (u == v) continue;
@@ -102,14 +102,14 @@ TEST_CASE("the symmetric graph is the matrix plus its transpose") {
             }
         }
         const auto symmetric = graph.symmetric();
-        Dense found = dense(symmetric);
+        Dense found = to_dense_matrix(symmetric);
         for (std::size_t u = 0; u < rank_count; ++u) found[u][u] = {};
         CHECK(found == expected);
         CHECK(graph.symmetric_edge_count() == symmetric.edge_count());
         CHECK(symmetric.total_bytes().value == 2 * graph.total_bytes().value);
         CHECK(symmetric.total_messages() == 2 * graph.total_messages());
         // If every edge already has its reverse, all amounts double.
-        Dense doubled = dense(symmetric.symmetric());
+        Dense doubled = to_dense_matrix(symmetric.symmetric());
         for (std::size_t u = 0; u < rank_count; ++u) {
             doubled[u][u] = {};
             for (auto& entry : found[u]) entry = {2 * entry.bytes, 2 * entry.messages};
@@ -137,13 +137,13 @@ TEST_CASE("compressed rows give the graph of the same edges, in any order and wi
     const auto graph =
         CommGraph::from_csr(first, peers, bytes, {}, {}, std::vector{Bytes{9}, Bytes{0}, Bytes{0}},
                             std::vector<std::int64_t>{2, 0, 1});
-    Dense expected = no_messages(3);
+    Dense expected = empty_matrix(3);
     add(expected, 0, 2, 4, 2);
     add(expected, 0, 1, 2);
     add(expected, 2, 0, 4);
     add(expected, 0, 0, 9, 2);
     add(expected, 2, 2, 0, 1);
-    CHECK(dense(graph) == expected);
+    CHECK(to_dense_matrix(graph) == expected);
 }
 
 TEST_CASE("moving arrays into a graph gives the same graph as copying them") {
@@ -160,7 +160,7 @@ TEST_CASE("moving arrays into a graph gives the same graph as copying them") {
     rows.messages = copied(graph.all_messages());
     rows.self_bytes = copied(graph.all_self_bytes());
     rows.self_messages = copied(graph.all_self_messages());
-    CHECK(dense(CommGraph::from_csr(rows)) == dense(graph));
+    CHECK(to_dense_matrix(CommGraph::from_csr(rows)) == to_dense_matrix(graph));
     // With a duplicate edge the arrays cannot be used unchanged.
     rows.peers.push_back(rows.peers.back());
     rows.bytes.push_back(Bytes{7});
@@ -178,7 +178,7 @@ TEST_CASE("the arrays of a graph give the same graph again") {
     const auto again =
         CommGraph::from_csr(graph.first(), graph.all_peers(), graph.all_bytes(), graph.all_messages(), {},
                             graph.all_self_bytes(), graph.all_self_messages());
-    CHECK(dense(again) == dense(graph));
+    CHECK(to_dense_matrix(again) == to_dense_matrix(graph));
 }
 
 TEST_CASE("inconsistent compressed rows are refused") {

@@ -14,7 +14,7 @@ namespace {
 using Cells = std::array<std::uint32_t, 3>;
 
 /// Reference: cells that touch, including across periodic boundaries.
-bool touch(std::uint32_t a, std::uint32_t b, const Cells& cells) {
+bool are_touching(std::uint32_t a, std::uint32_t b, const Cells& cells) {
     for (std::size_t axis = 3; axis-- > 0;) {
         const int extent = static_cast<int>(cells[axis]);
         const int apart = std::abs(static_cast<int>(a) % extent - static_cast<int>(b) % extent);
@@ -35,7 +35,7 @@ TEST_CASE("every pair of touching patches has one compute, in order, and so has 
         Rank compute{patches};
         for (std::uint32_t a = 0; a < patches; ++a) {
             for (std::uint32_t b = a; b < patches; ++b) {
-                if (!touch(a, b, cells)) continue;
+                if (!are_touching(a, b, cells)) continue;
                 const auto peers = graph.peers(compute);
                 REQUIRE(peers.size() == (a == b ? 1 : 2));
                 CHECK(peers.front() == Rank{a});

@@ -42,13 +42,13 @@ const std::string rank_2 =
 }  // namespace
 
 TEST_CASE("files of several ranks give one graph, in which a get sends data to its caller") {
-    Dense expected = no_messages(4);
+    Dense expected = empty_matrix(4);
     add(expected, 0, 1, 300 + 4292 + 32, 3 + 27 + 1);
     add(expected, 0, 3, 0, 4);
     add(expected, 2, 3, 900 + 112, 3 + 12);
     add(expected, 3, 2, 64, 1);
-    CHECK(dense(read_monitoring(rank_0 + rank_2)) == expected);
-    CHECK(dense(read_monitoring(rank_2 + "\r\n" + rank_0)) == expected);
+    CHECK(to_dense_matrix(read_monitoring(rank_0 + rank_2)) == expected);
+    CHECK(to_dense_matrix(read_monitoring(rank_2 + "\r\n" + rank_0)) == expected);
 }
 
 TEST_CASE("only the selected kinds of messages are counted") {
@@ -68,9 +68,9 @@ TEST_CASE("only the selected kinds of messages are counted") {
 
 TEST_CASE("phases of a rank are summed, and a given number of ranks includes silent ones") {
     const std::string line = "E\t0\t1\t10 bytes\t2 msgs sent\n";
-    Dense expected = no_messages(5);
+    Dense expected = empty_matrix(5);
     add(expected, 0, 1, 20, 4);
-    CHECK(dense(read_monitoring(line + line, {}, 5)) == expected);
+    CHECK(to_dense_matrix(read_monitoring(line + line, {}, 5)) == expected);
     CHECK(read_monitoring(line).rank_count() == 2);
 }
 

@@ -39,7 +39,7 @@ const std::vector<std::string>& annealed_machines() {
     return all;
 }
 
-Allocation four_fifths(const Machine& machine, std::uint64_t seed) {
+Allocation random_four_fifths(const Machine& machine, std::uint64_t seed) {
     const Allocation whole = Allocation::whole(machine);
     std::vector<Slot> slots(whole.slots().begin(), whole.slots().end());
     Rng(seed).shuffle(std::span<Slot>(slots));
@@ -57,7 +57,7 @@ TEST_CASE("fast distances equal those of the machine") {
     for (const std::string& text : annealed_machines()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
-        const Allocation allocation = four_fifths(machine, 1);
+        const Allocation allocation = random_four_fifths(machine, 1);
         with_fast_space(allocation, [&](const auto& space, const auto& points) {
             bool equal = true;
             for (std::size_t a = 0; a < points.size(); ++a) {
@@ -73,7 +73,7 @@ TEST_CASE("fast distances equal those of the machine") {
 TEST_CASE("near slots equal those found by sorting all slots") {
     for (const std::string& text : annealed_machines()) {
         const Machine machine = make_machine(text);
-        const Allocation allocation = four_fifths(machine, 2);
+        const Allocation allocation = random_four_fifths(machine, 2);
         for (const std::uint32_t count : {1U, 7U, 24U, 5000U}) {
             CAPTURE(text);
             CAPTURE(count);
@@ -106,7 +106,7 @@ TEST_CASE("gains of an arrangement are differences of its value, and undoing res
     for (const std::string& text : annealed_machines()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
-        const Allocation allocation = four_fifths(machine, 3);
+        const Allocation allocation = random_four_fifths(machine, 3);
         const std::size_t ranks = allocation.slot_count() - 3;
         const CommGraph graph = random_pattern(ranks, 6 * ranks, rng);
         const CommGraph symmetric = graph.symmetric();
@@ -227,7 +227,7 @@ TEST_CASE("annealing by regions is never worse and the same for any number of th
     for (const std::string& text : annealed_machines()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
-        const Allocation allocation = four_fifths(machine, 2);
+        const Allocation allocation = random_four_fifths(machine, 2);
         for (const std::uint32_t region_size : {1U, 7U, 1000U}) {
             CAPTURE(region_size);
             const auto ranks = static_cast<std::uint32_t>(allocation.slot_count() - region_size % 3);
@@ -250,7 +250,7 @@ TEST_CASE("annealing by regions is never worse and the same for any number of th
 
 TEST_CASE("regions contain each slot of a rank with partners once") {
     const Machine machine = make_machine("torus:6x6x6");
-    const Allocation allocation = four_fifths(machine, 4);
+    const Allocation allocation = random_four_fifths(machine, 4);
     const CommGraph graph = random_geometric(150, Bytes{8}, 1, 5).symmetric();
     std::vector<Rank> order;
     for (const Rank u : ids<Rank>(graph.rank_count())) order.push_back(u);

@@ -27,13 +27,13 @@ std::int64_t value_by(const Problem& problem, std::string_view chain, const Budg
     return problem.value(place(problem, chain, budget).placement.slots());
 }
 
-bool one_rank_a_slot(const Placement& placement) {
+bool has_one_rank_per_slot(const Placement& placement) {
     return std::set<Slot>(placement.slots().begin(), placement.slots().end()).size() ==
            placement.rank_count();
 }
 
 /// A pattern in which every rank exchanges messages with rank 0.
-CommGraph star(std::size_t ranks, Bytes bytes) {
+CommGraph make_star(std::size_t ranks, Bytes bytes) {
     return CommGraph::from_rows(ranks, [&](Rank u, const auto& add) {
         if (u.value > 0) return add(Edge{Rank{0}, bytes});
         for (std::uint32_t v = 1; v < ranks; ++v) add(Edge{Rank{v}, bytes});
@@ -54,7 +54,7 @@ TEST_CASE("auto is never worse than block order or its own parts") {
         const std::size_t slots = allocation.slot_count();
         std::vector<CommGraph> graphs;
         graphs.push_back(random_pattern(slots, 5 * slots, rng));
-        graphs.push_back(renumbered(ring(slots - slots / 5, Bytes{10}), 2));
+        graphs.push_back(renumber_ranks(ring(slots - slots / 5, Bytes{10}), 2));
         if (slots > 10) graphs.push_back(random_geometric(slots - 1, Bytes{100}, 3, 5));
         for (const CommGraph& graph : graphs) {
             const Problem problem(graph, allocation, 5, 2);
@@ -78,7 +78,7 @@ TEST_CASE("ranks with inter-node messages are placed next to the network port") 
             if (other != first) add(Edge{Rank{other}, Bytes{10}});
         }
     });
-    const CommGraph shuffled = renumbered(graph, 3);
+    const CommGraph shuffled = renumber_ranks(graph, 3);
     for (const std::string text :
          {"torus:4+node:4:2,distance=1:2:5,port=6:0", "tree:4+node:8,port=2:2:2:2:2:2:2:0"}) {
         CAPTURE(text);
@@ -126,7 +126,7 @@ TEST_CASE("shuffled stencils on a torus of their shape reach the optimum: one ho
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
-        const CommGraph graph = renumbered(stencil(grid, StencilShape::star, Bytes{1000}), 7);
+        const CommGraph graph = renumber_ranks(stencil(grid, StencilShape::star, Bytes{1000}), 7);
         CHECK(value_by(Problem(graph, allocation), "auto") == graph.total_bytes().value);
     };
     const std::array<GridAxis, 2> square{{{6, true}, {5, true}}};
@@ -152,7 +152,7 @@ TEST_CASE("patterns that cannot be improved are placed without a search") {
         const Problem problem(graph, allocation, 1, 2);
         for (const std::string chain : {"auto(effort=fast)", "auto"}) {
             const PlaceResult result = place(problem, chain);
-            CHECK(one_rank_a_slot(result.placement));
+            CHECK(has_one_rank_per_slot(result.placement));
             CHECK(problem.value(result.placement.slots()) == value_by(problem, "block"));
         }
     }
@@ -170,7 +170,7 @@ TEST_CASE("isolated ranks, edges without bytes, and few ranks on many slots are 
             const CommGraph sparse = random_pattern(ranks, ranks / 2 + 1, rng);  // most ranks isolated
             const Problem problem(sparse, allocation, 1, 2);
             const PlaceResult result = place(problem, "auto(effort=fast)");
-            CHECK(one_rank_a_slot(result.placement));
+            CHECK(has_one_rank_per_slot(result.placement));
             CHECK(problem.value(result.placement.slots()) <= value_by(problem, "multisection,swap"));
         }
     }
@@ -179,7 +179,7 @@ TEST_CASE("isolated ranks, edges without bytes, and few ranks on many slots are 
 TEST_CASE("a star has its hub in the middle, and a clique of 256 ranks is placed in any order") {
     const Machine machine = make_machine("torus:16x16");
     const Allocation allocation = Allocation::whole(machine);
-    const CommGraph hub = renumbered(star(256, Bytes{5}), 3);
+    const CommGraph hub = renumber_ranks(make_star(256, Bytes{5}), 3);
     const Problem around(hub, allocation, 1, 2);
     std::int64_t total = 0;  // on a torus every slot is the middle
     for (const Slot slot : allocation.slots()) total += machine.distance(Slot{0}, slot);
@@ -188,7 +188,7 @@ TEST_CASE("a star has its hub in the middle, and a clique of 256 ranks is placed
     const Problem all(clique, allocation, 1, 2);
     CHECK(value_by(all, "auto(effort=fast)") == value_by(all, "block"));
     // With spare slots a star surrounds its hub: 4 slots at one hop, 8 at two.
-    const CommGraph small = star(13, Bytes{1});
+    const CommGraph small = make_star(13, Bytes{1});
     CHECK(value_by(Problem(small, allocation), "auto") == 2 * (4 + 8 * 2));
 }
 
@@ -214,7 +214,7 @@ TEST_CASE("migration cost counts even if the pattern alone has a known optimum")
     const std::array<GridAxis, 2> square{{{4, true}, {4, true}}};
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);
-    const CommGraph graph = renumbered(stencil(square, StencilShape::star, Bytes{1}), 1);
+    const CommGraph graph = renumber_ranks(stencil(square, StencilShape::star, Bytes{1}), 1);
     Rng rng(5);
     const Placement before = random_placement(allocation, 16, rng);
     const Problem problem =

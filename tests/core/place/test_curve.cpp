@@ -44,7 +44,7 @@ TEST_CASE("a grid along the curve of a machine of its own shape costs one hop pe
     const Allocation allocation = Allocation::whole(machine);
     const std::vector<GridAxis> axes(2, {9, true});
     const CommGraph graph = stencil(axes, StencilShape::star, Bytes{1});
-    const CommGraph shuffled = renumbered(graph, 5);
+    const CommGraph shuffled = renumber_ranks(graph, 5);
     for (const std::string& curve : curves) {
         CAPTURE(curve);
         const Problem given(graph, allocation);

@@ -23,8 +23,8 @@ enum class Rule { mahd, mahd_weighted, gge };
 enum class Key { degree, neighbors, bytes };
 
 /// Sudheer 2012, ch. 6, algorithm 1 literally: every step examines every rank and slot.
-std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& allocation, Key key, Rule rule,
-                              Rank first) {
+std::vector<Slot> reference_greedy(const CommGraph& directed, const Allocation& allocation, Key key,
+                                   Rule rule, Rank first) {
     const CommGraph graph = directed.symmetric();
     const Machine& machine = allocation.machine();
     const std::size_t n = graph.rank_count();
@@ -112,8 +112,8 @@ std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& alloc
 
 /// The point of a ring or line with the least sum of squared distances, multiplied by the total weight: the
 /// mean of the points, trying every position at which the ring is cut.
-std::int64_t slow_center(const std::vector<std::pair<std::int64_t, std::int64_t>>& points,
-                         std::int64_t extent, bool wraps) {
+std::int64_t reference_center(const std::vector<std::pair<std::int64_t, std::int64_t>>& points,
+                              std::int64_t extent, bool wraps) {
     std::int64_t weight = 0;
     for (const auto& [x, w] : points) weight += w;
     std::int64_t best = 0;
@@ -158,7 +158,7 @@ bool is_at_centroids(const CommGraph& directed, const Allocation& allocation, co
                     if (placed[edge.peer.value])
                         points.emplace_back(at(placement[edge.peer], axis), edge.bytes.value);
                 }
-                const std::int64_t center = slow_center(points, extents[axis], wraps[axis]);
+                const std::int64_t center = reference_center(points, extents[axis], wraps[axis]);
                 const std::int64_t line = std::abs(weight * at(slot, axis) - center);
                 sum += wraps[axis] ? std::min(line, weight * extents[axis] - line) : line;
             }
@@ -246,7 +246,7 @@ TEST_CASE("greedy constructors choose the same slots as their papers") {
                 const auto check = [&](const char* mapper, Key key, Rule rule) {
                     CAPTURE(mapper);
                     CHECK(std::ranges::equal(place(problem, mapper).placement.slots(),
-                                             slow_greedy(graph, allocation, key, rule, first)));
+                                             reference_greedy(graph, allocation, key, rule, first)));
                 };
                 check("mahd", Key::bytes, Rule::mahd_weighted);
                 check("mahd(key=degree;weighted=0)", Key::degree, Rule::mahd);
@@ -270,7 +270,7 @@ TEST_CASE("emahd is the best result of mahd over all first ranks, by the objecti
         std::optional<CongestionKey> best;
         for (const Rank first : ids<Rank>(graph.rank_count())) {
             const CongestionKey key =
-                problem.key(slow_greedy(graph, allocation, Key::bytes, Rule::mahd_weighted, first));
+                problem.key(reference_greedy(graph, allocation, Key::bytes, Rule::mahd_weighted, first));
             if (!best || key < *best) best = key;
         }
         CHECK(problem.key(place(problem, "emahd").placement.slots()) == best);

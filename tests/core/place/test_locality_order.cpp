@@ -15,7 +15,7 @@
 using namespace topoloom;
 
 TEST_CASE("a locality order contains every rank once, and reordering keeps the graph") {
-    const CommGraph graph = renumbered(random_geometric(3000, Bytes{8}, 1, 6), 5).symmetric();
+    const CommGraph graph = renumber_ranks(random_geometric(3000, Bytes{8}, 1, 6), 5).symmetric();
     const std::vector<Rank> order = locality_order(graph);
     REQUIRE(order.size() == graph.rank_count());
     std::vector<bool> seen(order.size(), false);

@@ -57,7 +57,7 @@ std::vector<CommGraph> patterns(std::size_t most, std::uint64_t seed) {
 }
 
 /// Three quarters of the slots, in random order.
-Allocation three_quarters(const Machine& machine, std::uint64_t seed) {
+Allocation random_three_quarters(const Machine& machine, std::uint64_t seed) {
     const Allocation whole = Allocation::whole(machine);
     std::vector<Slot> slots(whole.slots().begin(), whole.slots().end());
     Rng(seed).shuffle(std::span<Slot>(slots));
@@ -68,7 +68,7 @@ Allocation three_quarters(const Machine& machine, std::uint64_t seed) {
 /// Every machine of the law suite with at most `most` slots, some with levels inside their nodes.
 std::vector<std::string> machines_up_to(std::size_t most) {
     std::vector<std::string> texts;
-    for (const std::string& text : machine_texts_with_insides()) {
+    for (const std::string& text : machine_texts_with_node_levels()) {
         if (make_machine(text).slot_count() <= most) texts.push_back(text);
     }
     return texts;
@@ -81,7 +81,7 @@ TEST_CASE(
     const std::vector<std::string> names = mappers_for(Occupancy::alone, true);
     for (const std::string& text : machines_up_to(100)) {
         const Machine machine = make_machine(text);
-        for (const Allocation& allocation : {Allocation::whole(machine), three_quarters(machine, 3)}) {
+        for (const Allocation& allocation : {Allocation::whole(machine), random_three_quarters(machine, 3)}) {
             for (const CommGraph& graph : patterns(allocation.slot_count(), 5)) {
                 for (const std::string& name : names) {
                     CAPTURE(text);
@@ -109,7 +109,7 @@ TEST_CASE("no improver makes a placement worse, and threads do not change its re
     const std::vector<std::string> names = mappers_for(Occupancy::alone, false);
     for (const std::string& text : machines_up_to(100)) {
         const Machine machine = make_machine(text);
-        const Allocation allocation = three_quarters(machine, 11);
+        const Allocation allocation = random_three_quarters(machine, 11);
         for (const CommGraph& graph : patterns(allocation.slot_count(), 9)) {
             for (const std::string& name : names) {
                 for (const std::string start : {"random", "mahd", "block"}) {

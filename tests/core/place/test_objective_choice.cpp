@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* timed = "hyperx:4x4,bandwidth=10GB/s,cards=1+node:2,startup=1us,latency=1us";
 
-ObjectiveChoice choice_on(const std::string& text, const CommGraph& graph) {
+ObjectiveChoice choose_objective_for(const std::string& text, const CommGraph& graph) {
     const Machine machine = make_machine(text);
     const Allocation allocation = Allocation::whole(machine);
     return choose_objective(Problem(graph, allocation), {}, {});
@@ -25,22 +25,23 @@ ObjectiveChoice choice_on(const std::string& text, const CommGraph& graph) {
 }  // namespace
 
 TEST_CASE("long messages are placed for time, short messages for hop-bytes") {
-    const ObjectiveChoice large = choice_on(timed, ring(32, Bytes{10'000'000}));
+    const ObjectiveChoice large = choose_objective_for(timed, ring(32, Bytes{10'000'000}));
     CHECK(large.objective == ObjectiveKind::time);
     // 1 ms per link, 2 us of startup and latency.
     CHECK(large.reason == "links, network cards and memory take 100 % of the time");
-    const ObjectiveChoice small = choice_on(timed, ring(32, Bytes{10}));
+    const ObjectiveChoice small = choose_objective_for(timed, ring(32, Bytes{10}));
     CHECK(small.objective == ObjectiveKind::hop_bytes);
     CHECK(small.reason == "messages are short: startups and latencies take 100 % of the time");
 }
 
 TEST_CASE("without bandwidths or messages the objective is hop-bytes") {
-    CHECK(choice_on("hyperx:4x4+node:2", ring(32, Bytes{10'000'000})).reason ==
+    CHECK(choose_objective_for("hyperx:4x4+node:2", ring(32, Bytes{10'000'000})).reason ==
           "the machine gives no bandwidths");
-    CHECK(choice_on("hyperx:4x4+node:2", ring(32, Bytes{10'000'000})).objective == ObjectiveKind::hop_bytes);
+    CHECK(choose_objective_for("hyperx:4x4+node:2", ring(32, Bytes{10'000'000})).objective ==
+          ObjectiveKind::hop_bytes);
     const CommGraph silent = CommGraph::from_edges(32, {}, {}, {});
-    CHECK(choice_on(timed, silent).reason == "nothing is sent");
-    CHECK(choice_on(timed, silent).objective == ObjectiveKind::hop_bytes);
+    CHECK(choose_objective_for(timed, silent).reason == "nothing is sent");
+    CHECK(choose_objective_for(timed, silent).objective == ObjectiveKind::hop_bytes);
 }
 
 TEST_CASE("problems limited to hop-bytes are not placed for time") {

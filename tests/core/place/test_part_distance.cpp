@@ -13,7 +13,7 @@ using namespace topoloom;
 using namespace topoloom::multilevel;
 
 TEST_CASE("the preference between two parts is the difference of their distances") {
-    for (const std::string& text : machine_texts_with_insides()) {
+    for (const std::string& text : machine_texts_with_node_levels()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);

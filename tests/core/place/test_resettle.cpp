@@ -41,7 +41,7 @@ Allocation some_slots(const Machine& machine, std::size_t percent, std::uint64_t
 }
 
 /// Ranks on random slots of the whole machine; some ranks are new.
-Migration earlier(const Machine& machine, std::size_t ranks, std::int64_t cost, Rng& rng) {
+Migration random_earlier_placement(const Machine& machine, std::size_t ranks, std::int64_t cost, Rng& rng) {
     std::vector<Slot> slots = slots_of(Allocation::whole(machine));
     rng.shuffle(std::span<Slot>(slots));
     Migration migration{{slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(ranks)}, Bytes{cost}};
@@ -52,7 +52,7 @@ Migration earlier(const Machine& machine, std::size_t ranks, std::int64_t cost, 
 }
 
 /// Checks that no exchange of two communicating ranks, and no move to a free slot, lowers the value.
-bool is_settled(const Problem& problem, const Placement& placement) {
+bool is_local_optimum(const Problem& problem, const Placement& placement) {
     std::vector<Slot> slots(placement.slots().begin(), placement.slots().end());
     const std::int64_t value = problem.value(slots);
     for (std::size_t u = 0; u < slots.size(); ++u) {
@@ -82,7 +82,7 @@ TEST_CASE("ranks stay if their slots are still allocated, and other ranks get fr
         const Allocation allocation = some_slots(machine, 80, 3);
         const std::set<Slot> there(allocation.slots().begin(), allocation.slots().end());
         const CommGraph graph = random_pattern(allocation.slot_count() - 2, 150, rng);
-        const Migration migration = earlier(machine, graph.rank_count(), 10, rng);
+        const Migration migration = random_earlier_placement(machine, graph.rank_count(), 10, rng);
         const Placement placement =
             place(Problem(graph, allocation).with_migration(migration), "previous").placement;
         for (std::size_t u = 0; u < graph.rank_count(); ++u) {
@@ -135,7 +135,7 @@ TEST_CASE("no rank moves if migration costs more than all messages") {
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
         const CommGraph graph = random_pattern(allocation.slot_count() - 3, 200, rng);
-        Migration migration = earlier(machine, graph.rank_count(), 1LL << 40, rng);
+        Migration migration = random_earlier_placement(machine, graph.rank_count(), 1LL << 40, rng);
         for (auto& from : migration.from) {  // all of them in the allocation
             while (!from || std::ranges::count(migration.from, from) > 1)
                 from = Slot{rng.below(static_cast<std::uint32_t>(machine.slot_count()))};
@@ -159,12 +159,12 @@ TEST_CASE("without migration cost, no exchange of partners or move is an improve
             const Machine machine = make_machine(text);
             const Allocation allocation = some_slots(machine, 90, 7);
             const CommGraph graph = random_pattern(allocation.slot_count() * 4 / 5, 120, rng);
-            const Migration migration = earlier(machine, graph.rank_count(), cost, rng);
+            const Migration migration = random_earlier_placement(machine, graph.rank_count(), cost, rng);
             const Problem problem = Problem(graph, allocation).with_migration(migration);
             const Placement start = place(problem, "previous").placement;
             const Placement better = place(problem, "previous,resettle").placement;
             CHECK(problem.value(better.slots()) <= problem.value(start.slots()));
-            CHECK(is_settled(problem, better));
+            CHECK(is_local_optimum(problem, better));
         }
     }
 }
@@ -177,8 +177,9 @@ TEST_CASE("resettle never increases hop-bytes plus migration, for any machine, s
         const Allocation allocation = some_slots(machine, 75, 1);
         const CommGraph graph = random_pattern(allocation.slot_count(), 100, rng);
         for (const std::int64_t cost : {0, 1000, 1000000}) {
-            const Problem problem = Problem(graph, allocation, 4, 1)
-                                        .with_migration(earlier(machine, graph.rank_count(), cost, rng));
+            const Problem problem =
+                Problem(graph, allocation, 4, 1)
+                    .with_migration(random_earlier_placement(machine, graph.rank_count(), cost, rng));
             for (const std::string start : {"previous", "random"}) {
                 for (const std::uint64_t work : {1ULL, 100ULL, ~0ULL}) {
                     Budget budget;
@@ -199,8 +200,8 @@ TEST_CASE("resettle on a ring of one-way links terminates from every start") {
     for (std::size_t ranks = 2; ranks <= 7; ++ranks) {
         for (std::uint64_t seed = 0; seed < 100; ++seed) {
             const CommGraph graph = random_pattern(ranks, 2 * ranks, rng);
-            const Problem problem =
-                Problem(graph, allocation, seed, 1).with_migration(earlier(machine, ranks, 50000, rng));
+            const Problem problem = Problem(graph, allocation, seed, 1)
+                                        .with_migration(random_earlier_placement(machine, ranks, 50000, rng));
             Budget budget;
             budget.work = 1'000'000;
             CHECK_FALSE(place(problem, "random,resettle", budget).exhausted);

@@ -119,8 +119,7 @@ TEST_CASE("a grid on shared slots is divided into squares") {
     CHECK(hop_bytes(graph, machine, place(problem, "auto").placement.slots()) == 64);
 }
 
-TEST_CASE(
-    "three groups that are equally far from each other all get their share, whatever pulls from elsewhere") {
+TEST_CASE("three equally distant groups all get their share, whatever attracts ranks elsewhere") {
     // Both axes are cut; every ring of three is then divided at once while other parts of the torus attract
     // its ranks.
     const Machine machine = make_machine("torus:3x4");

@@ -35,16 +35,16 @@ std::int64_t sum_messages(Operation operation, std::string_view name, std::size_
 }
 
 /// Bytes that leave groups of consecutive ranks; the first group begins with rank 0.
-std::int64_t leaving_groups(Operation operation, std::string_view name, std::size_t ranks,
-                            std::size_t group) {
+std::int64_t bytes_leaving_groups(Operation operation, std::string_view name, std::size_t ranks,
+                                  std::size_t group) {
     return sum_messages(operation, name, ranks, [&](std::size_t from, std::size_t to, std::int64_t bytes) {
         return from / group == to / group ? 0 : bytes;
     });
 }
 
 /// The same bytes, summed over all `group` positions of the first boundary.
-std::int64_t leaving_shifted_groups(Operation operation, std::string_view name, std::size_t ranks,
-                                    std::size_t group) {
+std::int64_t bytes_leaving_shifted_groups(Operation operation, std::string_view name, std::size_t ranks,
+                                          std::size_t group) {
     return sum_messages(operation, name, ranks, [&](std::size_t from, std::size_t to, std::int64_t bytes) {
         const std::size_t apart = std::max(from, to) - std::min(from, to);
         return bytes * static_cast<std::int64_t>(std::min(apart, group));
@@ -85,7 +85,7 @@ TEST_CASE("steps join neighbors on the ring, each position once") {
 }
 
 TEST_CASE(
-    "butterflies take no more bytes out of groups than hypercubes, and fewer if groups begin anywhere") {
+    "butterflies send no more bytes out of groups than hypercubes, and fewer on average over boundaries") {
     for (std::size_t ranks = 64; ranks <= 1024; ranks *= 2) {
         for (const std::size_t group : group_sizes) {
             CAPTURE(ranks);
@@ -93,10 +93,10 @@ TEST_CASE(
             for (const auto& [operation, other] : {std::pair{all_gather, "recursive-doubling"},
                                                    {reduce_scatter, "halving"},
                                                    {all_reduce, "halving"}}) {
-                CHECK(leaving_groups(operation, "bine", ranks, group) <=
-                      leaving_groups(operation, other, ranks, group));
-                CHECK(leaving_shifted_groups(operation, "bine", ranks, group) <
-                      leaving_shifted_groups(operation, other, ranks, group));
+                CHECK(bytes_leaving_groups(operation, "bine", ranks, group) <=
+                      bytes_leaving_groups(operation, other, ranks, group));
+                CHECK(bytes_leaving_shifted_groups(operation, "bine", ranks, group) <
+                      bytes_leaving_shifted_groups(operation, other, ranks, group));
             }
         }
     }
@@ -109,8 +109,8 @@ TEST_CASE("Bine trees send fewer bytes between four or more groups, for any boun
             CAPTURE(ranks);
             CAPTURE(group);
             for (const Operation operation : {broadcast, reduce, scatter, gather}) {
-                CHECK(leaving_shifted_groups(operation, "bine", ranks, group) <
-                      leaving_shifted_groups(operation, "binomial", ranks, group));
+                CHECK(bytes_leaving_shifted_groups(operation, "bine", ranks, group) <
+                      bytes_leaving_shifted_groups(operation, "binomial", ranks, group));
             }
         }
     }
@@ -118,8 +118,8 @@ TEST_CASE("Bine trees send fewer bytes between four or more groups, for any boun
 
 TEST_CASE("the bytes saved between groups equal the documented values") {
     const auto saved = [](Operation operation, std::string_view other, std::size_t ranks, std::size_t group) {
-        const std::int64_t bine = leaving_shifted_groups(operation, "bine", ranks, group);
-        const std::int64_t usual = leaving_shifted_groups(operation, other, ranks, group);
+        const std::int64_t bine = bytes_leaving_shifted_groups(operation, "bine", ranks, group);
+        const std::int64_t usual = bytes_leaving_shifted_groups(operation, other, ranks, group);
         return 1 - static_cast<double>(bine) / static_cast<double>(usual);
     };
     CHECK(saved(broadcast, "binomial", 1024, 160) == doctest::Approx(0.16).epsilon(0.03));
@@ -129,6 +129,6 @@ TEST_CASE("the bytes saved between groups equal the documented values") {
 }
 
 TEST_CASE("a binomial broadcast enters aligned groups only once, which is optimal") {
-    CHECK(leaving_groups(broadcast, "binomial", 256, 16) == 15);
-    CHECK(leaving_groups(broadcast, "bine", 256, 16) > 15);
+    CHECK(bytes_leaving_groups(broadcast, "binomial", 256, 16) == 15);
+    CHECK(bytes_leaving_groups(broadcast, "bine", 256, 16) > 15);
 }

@@ -26,7 +26,8 @@ std::vector<Slot> random_slots(const Machine& machine, std::size_t count, Rng& r
 }
 
 /// Reference: the load of each link by all calls, round by round.
-double slow_congestion(const AnySchedule& schedule, const Machine& machine, const std::vector<Slot>& slots) {
+double reference_congestion(const AnySchedule& schedule, const Machine& machine,
+                            const std::vector<Slot>& slots) {
     double sum = 0;
     const auto [rounds, ranks] = std::pair(schedule.rounds(), schedule.collective().ranks());
     for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -65,7 +66,7 @@ TEST_CASE("concurrent calls load links by the sum of their messages") {
             const Call call{operation, ranks, Bytes{100'000}};
             testing::each_candidate(call, text, [&](const AnySchedule& schedule) {
                 CHECK(cost(schedule, model, machine, slots).congestion ==
-                      doctest::Approx(slow_congestion(schedule, machine, slots)));
+                      doctest::Approx(reference_congestion(schedule, machine, slots)));
             });
         }
     }

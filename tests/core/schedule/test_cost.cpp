@@ -22,14 +22,14 @@ namespace {
 
 constexpr double alpha = 2e-6, beta = 1e-9, gamma_s = 3e-10;
 
-NetworkModel hockney() {
+NetworkModel hockney_model() {
     MessageCosts costs;
     costs.gamma = gamma_s;
     return NetworkModel::regimes({{alpha, beta}}, costs);
 }
 
 double time_of(Operation operation, std::size_t ranks, std::int64_t bytes, const char* name) {
-    return cost(make_schedule({operation, ranks, Bytes{bytes}}, name), hockney()).time;
+    return cost(make_schedule({operation, ranks, Bytes{bytes}}, name), hockney_model()).time;
 }
 
 }  // namespace
@@ -90,8 +90,9 @@ TEST_CASE("every round that waits for the previous one adds a latency, other rou
         CAPTURE(name);
         const AnySchedule schedule = make_schedule({operation, 64, Bytes{1 << 20}}, name);
         const auto adds = doctest::Approx(waits * way);
-        CHECK(cost(schedule, late).time - cost(schedule, hockney()).time == adds);
-        CHECK(cost(schedule, late, machine, slots).time - cost(schedule, hockney(), machine, slots).time ==
+        CHECK(cost(schedule, late).time - cost(schedule, hockney_model()).time == adds);
+        CHECK(cost(schedule, late, machine, slots).time -
+                  cost(schedule, hockney_model(), machine, slots).time ==
               adds);
     }
 }
@@ -145,7 +146,7 @@ TEST_CASE("the rounds of a schedule carry its total traffic on every kind of net
                     make_schedule({operation, 36, bytes, Rank{0}, demand}, entry.name);
                 const CommGraph graph = pattern(schedule);
                 const Judgement judged = judge(graph, machine, placement);
-                const ScheduleCost one = cost(schedule, hockney(), machine, placement.slots());
+                const ScheduleCost one = cost(schedule, hockney_model(), machine, placement.slots());
                 Bytes in_rounds;
                 double busiest_round = 0;
                 for (std::uint64_t round = 0; round < one.rounds; ++round) {
@@ -157,7 +158,7 @@ TEST_CASE("the rounds of a schedule carry its total traffic on every kind of net
                 CHECK(in_rounds == graph.total_bytes());
                 CHECK(judged.congestion_max >= busiest_round * (1 - 1e-12));
                 CHECK(judged.congestion_max <= one.congestion * (1 + 1e-12));
-                CHECK(one.time >= cost(schedule, hockney()).time * (1 - 1e-12));
+                CHECK(one.time >= cost(schedule, hockney_model()).time * (1 - 1e-12));
             }
         }
     }

@@ -23,7 +23,7 @@ struct LeveledMachine {
     std::vector<std::uint32_t> at;   // position of every process
 
     /// The number of levels that two processes share.
-    std::size_t shared(std::size_t a, std::size_t b) const {
+    std::size_t count_shared_levels(std::size_t a, std::size_t b) const {
         std::size_t size = at.size();
         for (std::size_t level = 0; level < parts.size(); ++level) {
             size /= parts[level];
@@ -47,12 +47,12 @@ LeveledMachine draw_machine(std::vector<std::size_t> parts, std::size_t leaf, st
 enum class Noise { even, late };
 
 /// Times with noise of about `spread`; a fraction of them takes 200 times as long.
-CostMatrix measure(const LeveledMachine& drawn, double spread, Noise noise, double outliers, Rng& rng) {
+CostMatrix draw_costs(const LeveledMachine& drawn, double spread, Noise noise, double outliers, Rng& rng) {
     std::vector<double> seconds;
     for (std::size_t a = 0; a < drawn.at.size(); ++a) {
         for (std::size_t b = 0; b < drawn.at.size(); ++b) {
             const double late = noise == Noise::even ? rng.uniform() : -std::log(1 - rng.uniform());
-            const double time = drawn.seconds[drawn.shared(a, b)] + spread * late;
+            const double time = drawn.seconds[drawn.count_shared_levels(a, b)] + spread * late;
             seconds.push_back(a == b ? 0 : time * (rng.uniform() < outliers ? 200 : 1));
         }
     }
@@ -74,8 +74,9 @@ bool are_parts(const std::vector<CostGroup>& groups, const LeveledMachine& drawn
     if (groups.size() != drawn.parts[level]) return false;
     return std::all_of(groups.begin(), groups.end(), [&](const CostGroup& group) {
         const std::size_t first = group.members[0].value;
-        return std::all_of(group.members.begin(), group.members.end(),
-                           [&](Rank member) { return drawn.shared(first, member.value) > level; }) &&
+        return std::all_of(
+                   group.members.begin(), group.members.end(),
+                   [&](Rank member) { return drawn.count_shared_levels(first, member.value) > level; }) &&
                are_parts(group.groups, drawn, level + 1);
     });
 }
@@ -99,7 +100,7 @@ TEST_CASE("random hierarchies are found level by level, despite noise and outlie
             for (const double outliers : {0.0, 0.02, 0.05}) {
                 for (int i = 0; i < 5; ++i) {
                     const LeveledMachine machine = draw_machine(parts, leaf, seconds, rng);
-                    const CostMatrix costs = measure(
+                    const CostMatrix costs = draw_costs(
                         machine, 0.1 * (seconds[parts.size() - 1] - seconds.back()), noise, outliers, rng);
                     found += are_parts(find_cost_groups(costs).groups, machine, 0);
                     ++drawn;
@@ -120,7 +121,7 @@ TEST_CASE("equal processes are split with probability at most p") {
                 for (int i = 0; i < draws; ++i) {
                     const LeveledMachine alike =
                         draw_machine({}, 4 + static_cast<std::size_t>(i) % 9, {30}, rng);
-                    split += find_cost_groups(measure(alike, 1, noise, outliers, rng), p).count > 1;
+                    split += find_cost_groups(draw_costs(alike, 1, noise, outliers, rng), p).count > 1;
                 }
                 CHECK(split <= draws * p);
             }
@@ -134,7 +135,7 @@ TEST_CASE("equal processes within groups are split with probability at most p") 
     constexpr int draws = 100;
     for (int i = 0; i < draws; ++i) {
         const LeveledMachine machine = draw_machine({4}, 5, {50, 30}, rng);
-        const CostGroups found = find_cost_groups(measure(machine, 1, Noise::late, 0, rng), 0.1);
+        const CostGroups found = find_cost_groups(draw_costs(machine, 1, Noise::late, 0, rng), 0.1);
         CHECK(found.count == 4);
         split += std::any_of(found.groups.begin(), found.groups.end(),
                              [](const CostGroup& group) { return !group.groups.empty(); });
@@ -146,11 +147,11 @@ TEST_CASE("any difference beyond rounding splits costs without variance") {
     Rng rng(9);
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         const LeveledMachine machine = draw_machine({2, 3}, 2, {3, 2, 1}, rng);
-        CHECK(are_parts(find_cost_groups(measure(machine, 0, Noise::even, 0, rng)).groups, machine, 0));
-        CHECK(find_cost_groups(measure(machine, 1e-14, Noise::even, 0, rng)).count == 2);
+        CHECK(are_parts(find_cost_groups(draw_costs(machine, 0, Noise::even, 0, rng)).groups, machine, 0));
+        CHECK(find_cost_groups(draw_costs(machine, 1e-14, Noise::even, 0, rng)).count == 2);
         const LeveledMachine alike = draw_machine({}, 12, {3}, rng);
-        CHECK(find_cost_groups(measure(alike, 1e-15, Noise::even, 0, rng)).count == 1);
-        CHECK(find_cost_groups(measure(alike, 0, Noise::even, 0, rng)).count == 1);
+        CHECK(find_cost_groups(draw_costs(alike, 1e-15, Noise::even, 0, rng)).count == 1);
+        CHECK(find_cost_groups(draw_costs(alike, 0, Noise::even, 0, rng)).count == 1);
     }
     CHECK(find_cost_groups(CostMatrix(6, std::vector<double>(36, 0))).count == 1);
 }
@@ -166,7 +167,7 @@ TEST_CASE("three processes form one group") {
 TEST_CASE("statistics of groups equal their definition for one-way messages") {
     Rng rng(10);
     const LeveledMachine machine = draw_machine({2, 2}, 4, {30, 20, 10}, rng);
-    const CostMatrix costs = measure(machine, 1, Noise::even, 0, rng);
+    const CostMatrix costs = draw_costs(machine, 1, Noise::even, 0, rng);
     const CostGroups found = find_cost_groups(costs);
     REQUIRE(are_parts(found.groups, machine, 0));
     const auto mean = [&](const CostGroup& to, const CostGroup& from) {
@@ -199,7 +200,7 @@ TEST_CASE("statistics of groups equal their definition for one-way messages") {
 TEST_CASE("one outlier of 200 times the cost changes neither groups nor means") {
     Rng rng(11);
     const LeveledMachine machine = draw_machine({2}, 4, {32, 30}, rng);
-    const CostMatrix clean = measure(machine, 0.5, Noise::even, 0, rng);
+    const CostMatrix clean = draw_costs(machine, 0.5, Noise::even, 0, rng);
     const Members expected = members_of(find_cost_groups(clean).groups);
     for (std::size_t a = 0; a < 8; ++a) {
         for (std::size_t b = 0; b < 8; ++b) {
@@ -223,10 +224,10 @@ TEST_CASE("planted group costs are found, despite noise and outliers") {
     Rng rng(14);
     for (int repetition = 0; repetition < 20; ++repetition) {
         const LeveledMachine machine = draw_machine({2, 3}, 4, {40, 20, 10}, rng);
-        const CostMatrix clean = measure(machine, 0, Noise::even, 0, rng);
+        const CostMatrix clean = draw_costs(machine, 0, Noise::even, 0, rng);
         const CostGroups groups = find_cost_groups(clean);
         const CostMatrix exact = group_costs(clean, groups);
-        const CostMatrix found = group_costs(measure(machine, 1, Noise::even, 0.02, rng), groups);
+        const CostMatrix found = group_costs(draw_costs(machine, 1, Noise::even, 0.02, rng), groups);
         for (const Rank from : ids<Rank>(clean.size())) {
             for (const Rank to : ids<Rank>(clean.size())) {
                 if (from == to) continue;
@@ -240,7 +241,7 @@ TEST_CASE("planted group costs are found, despite noise and outliers") {
 TEST_CASE("without groups all messages cost the same") {
     Rng rng(15);
     const LeveledMachine alike = draw_machine({}, 12, {30}, rng);
-    const CostMatrix costs = measure(alike, 3, Noise::late, 0, rng);
+    const CostMatrix costs = draw_costs(alike, 3, Noise::late, 0, rng);
     const CostMatrix found = group_costs(costs, find_cost_groups(costs));
     for (const Rank from : ids<Rank>(12)) {
         for (const Rank to : ids<Rank>(12))
@@ -264,7 +265,7 @@ TEST_CASE("the faster message of two processes counts") {
 TEST_CASE("costs at the limits of their range do not cause a split") {
     Rng rng(13);
     const LeveledMachine machine = draw_machine({2}, 4, {32, 30}, rng);
-    const CostMatrix costs = measure(machine, 0.5, Noise::even, 0, rng);
+    const CostMatrix costs = draw_costs(machine, 0.5, Noise::even, 0, rng);
     for (const double factor : {1e-300, 1e7}) {
         std::vector<double> seconds;
         for (const Rank from : ids<Rank>(8)) {

@@ -35,13 +35,13 @@ std::vector<Node> some_nodes(Rng& rng, std::size_t count) {
     return nodes;
 }
 
-void check_apart(const Machine& machine, const AnySchedule& schedule, std::span<const Node> nodes,
-                 Meeting meeting) {
+void check_contention_free(const Machine& machine, const AnySchedule& schedule, std::span<const Node> nodes,
+                           Meeting meeting) {
     CHECK(contended_rounds(machine, steps_of(schedule), nodes, meeting) == 0);
 }
 
 /// Nodes of a torus of these extents, enumerated with the first axis of `order` slowest.
-std::vector<Node> by_axes(const Extents& extents, const std::vector<std::size_t>& order) {
+std::vector<Node> nodes_by_axes(const Extents& extents, const std::vector<std::size_t>& order) {
     Extents sorted;
     for (const std::size_t axis : order) sorted.push_back(extents[axis]);
     const Extents strides = row_major_strides(extents);
@@ -71,7 +71,7 @@ TEST_CASE("no two pieces use the same link in a round on tori and meshes, for an
             const AnySchedule schedule =
                 make_schedule(call, fitted[0].substr(0, fitted[0].size() - 1) + ",segment=60)");
             check_schedule(schedule);
-            check_apart(machine, schedule, nodes, Meeting::on_routes);
+            check_contention_free(machine, schedule, nodes, Meeting::on_routes);
         }
     }
 }
@@ -79,10 +79,10 @@ TEST_CASE("no two pieces use the same link in a round on tori and meshes, for an
 TEST_CASE("the grid of ranks is the box of nodes that they fill, with axes in rank order") {
     const Machine torus = make_machine("torus:4x5x6");
     const Extents extents{4, 5, 6};
-    CHECK(fitted_schedules(torus, by_axes(extents, {0, 1, 2})) == Texts{"disjoint-trees(grid=4x5x6)"});
-    CHECK(fitted_schedules(torus, by_axes(extents, {2, 0, 1})) == Texts{"disjoint-trees(grid=6x4x5)"});
+    CHECK(fitted_schedules(torus, nodes_by_axes(extents, {0, 1, 2})) == Texts{"disjoint-trees(grid=4x5x6)"});
+    CHECK(fitted_schedules(torus, nodes_by_axes(extents, {2, 0, 1})) == Texts{"disjoint-trees(grid=6x4x5)"});
     // The box starts at another corner of the torus and wraps around.
-    std::vector<Node> turned = by_axes(extents, {0, 1, 2});
+    std::vector<Node> turned = nodes_by_axes(extents, {0, 1, 2});
     for (Node& node : turned) node = Node{(node.value + 60) % 120};
     CHECK(fitted_schedules(torus, turned) == Texts{"disjoint-trees(grid=4x5x6)"});
     CHECK(fitted_schedules(torus, std::span(turned).first(60)) ==
@@ -113,7 +113,8 @@ TEST_CASE("exchanges of seats share no link on fat trees with missing nodes, for
                 const AnySchedule schedule = make_schedule(call, fitted);
                 check_schedule(schedule);
                 const bool exchanges = fitted.starts_with("pairwise");
-                check_apart(machine, schedule, nodes, exchanges ? Meeting::any_ascent : Meeting::on_routes);
+                check_contention_free(machine, schedule, nodes,
+                                      exchanges ? Meeting::any_ascent : Meeting::on_routes);
             }
         }
     }

@@ -35,7 +35,8 @@ bool is_pipelined(const AnySchedule& schedule) {
 }
 
 /// Seconds that all messages occupy one link.
-double busiest_link(const AnySchedule& schedule, const Machine& machine, const std::vector<Slot>& slots) {
+double busiest_link_seconds(const AnySchedule& schedule, const Machine& machine,
+                            const std::vector<Slot>& slots) {
     std::vector<double> seconds(machine.link_count());
     std::vector<SentMessage> messages;
     const std::uint64_t rounds = schedule.rounds();
@@ -58,7 +59,7 @@ constexpr auto run_operations = {Operation::reduce, Operation::all_gather, Opera
                                  Operation::reduce_scatter, Operation::all_to_all};
 
 /// With CPU time a run may take longer than cost(), which ignores the order of CPU and link time.
-const NetworkModel& without_cpu() {
+const NetworkModel& model_without_cpu() {
     static const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-10}}, {.latency = 1e-6});
     return model;
 }
@@ -78,8 +79,8 @@ TEST_CASE("a run takes at most the sum of its rounds") {
                     const Call call{operation, ranks, Bytes{bytes}};
                     testing::each_candidate(call, text, [&](const AnySchedule& schedule) {
                         if (is_pipelined(schedule)) return;  // rounds without latency in cost()
-                        const double rounds = cost(schedule, without_cpu(), machine, slots).time;
-                        const double run = run_cost(schedule, without_cpu(), machine, slots).time;
+                        const double rounds = cost(schedule, model_without_cpu(), machine, slots).time;
+                        const double run = run_cost(schedule, model_without_cpu(), machine, slots).time;
                         CHECK(run <= rounds * (1 + 1e-12));
                     });
                 }
@@ -93,8 +94,8 @@ TEST_CASE("with equal distances and sizes a run takes the sum of its rounds") {
     for (const char* name : {"bruck", "cyclic", "pairwise", "at-once", "mesh"}) {
         CAPTURE(name);
         const AnySchedule schedule = make_schedule({Operation::all_to_all, 16, Bytes{1000}}, name);
-        CHECK(run_cost(schedule, without_cpu(), machine, first_slots(16)).time ==
-              doctest::Approx(cost(schedule, without_cpu(), machine, first_slots(16)).time));
+        CHECK(run_cost(schedule, model_without_cpu(), machine, first_slots(16)).time ==
+              doctest::Approx(cost(schedule, model_without_cpu(), machine, first_slots(16)).time));
     }
 }
 
@@ -104,10 +105,10 @@ TEST_CASE("a program of one step is a run, and ranks start the next step without
     const AnySchedule near = make_schedule({Operation::all_gather, 16, Bytes{100}}, "ring");
     const AnySchedule tree = make_schedule({Operation::broadcast, 16, Bytes{100}}, "binomial");
     const auto seconds = [&](const std::vector<const AnySchedule*>& steps) {
-        return program_time(steps, without_cpu(), machine, slots);
+        return program_time(steps, model_without_cpu(), machine, slots);
     };
-    const double of_near = run_cost(near, without_cpu(), machine, slots).time;
-    const double of_tree = run_cost(tree, without_cpu(), machine, slots).time;
+    const double of_near = run_cost(near, model_without_cpu(), machine, slots).time;
+    const double of_tree = run_cost(tree, model_without_cpu(), machine, slots).time;
     CHECK(seconds({}) == 0);
     CHECK(seconds({&near}) == doctest::Approx(of_near));
     CHECK(seconds({&tree, &near}) <= of_tree + of_near + 1e-15);
@@ -179,8 +180,8 @@ TEST_CASE("a run occupies no link longer than it takes") {
             const std::vector<Slot> slots = permuted_slots(machine, ranks, rng);
             const Call call{operation, ranks, Bytes{100'000}};
             testing::each_candidate(call, text, [&](const AnySchedule& schedule) {
-                CHECK(run_cost(schedule, without_cpu(), machine, slots).time >=
-                      busiest_link(schedule, machine, slots) * (1 - 1e-12));
+                CHECK(run_cost(schedule, model_without_cpu(), machine, slots).time >=
+                      busiest_link_seconds(schedule, machine, slots) * (1 - 1e-12));
             });
         }
     }

@@ -22,12 +22,12 @@ bool is_rooted(Operation operation) {
     return operation == broadcast || operation == reduce || operation == scatter || operation == gather;
 }
 
-bool is_many(Operation operation) {
+bool is_many_to_many_operation(Operation operation) {
     return operation == Operation::many_to_many || operation == Operation::many_to_many_multicast;
 }
 
 /// A regular demand for even numbers of ranks, otherwise an uneven one with unused receivers and blocks.
-std::shared_ptr<const Demand> demand_of(std::size_t ranks, Bytes bytes) {
+std::shared_ptr<const Demand> make_demand(std::size_t ranks, Bytes bytes) {
     if (ranks % 2 == 0) return std::make_shared<Demand>(ranks, std::min(ranks - 1, 1 + ranks / 3), bytes);
     Rng rng(ranks);
     const auto any = [&] { return Rank{rng.below(static_cast<std::uint32_t>(ranks))}; };
@@ -129,7 +129,7 @@ void each_uneven(std::size_t ranks, Bytes bytes, const Use& use) {
 }
 
 /// Every third seat is empty, and two at the end.
-std::string seated(std::string_view schedule, std::size_t ranks) {
+std::string with_empty_seats(std::string_view schedule, std::size_t ranks) {
     std::string text;
     for (std::size_t rank = 0; rank < ranks; ++rank)
         text += (rank == 0 ? "" : ":") + std::to_string(rank + rank / 2);
@@ -144,7 +144,7 @@ void each_seated(std::size_t ranks, Bytes bytes, const Use& use) {
             CAPTURE(name);
             CAPTURE(operation_name(operation));
             CAPTURE(ranks);
-            use(make_schedule({operation, ranks, bytes}, seated(name, ranks)));
+            use(make_schedule({operation, ranks, bytes}, with_empty_seats(name, ranks)));
         }
     }
 }
@@ -162,7 +162,7 @@ void each_schedule(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
             CAPTURE(operation_name(operation));
             CAPTURE(ranks);
             const Bytes carried = operation == Operation::barrier ? Bytes{0} : bytes;
-            const auto demand = is_many(operation) ? demand_of(ranks, bytes) : nullptr;
+            const auto demand = is_many_to_many_operation(operation) ? make_demand(ranks, bytes) : nullptr;
             use(make_schedule({operation, ranks, carried, root, demand}, entry.name));
         }
     }
@@ -266,8 +266,7 @@ TEST_CASE("options that a collective or a number of ranks does not permit are re
 }
 
 TEST_CASE(
-    "bytes of all ranks together are for all-gather and reduce-scatter, and not every schedule can divide "
-    "them") {
+    "total bytes of all ranks apply to all-gather and reduce-scatter; some schedules cannot divide them") {
     const auto call = [](Operation operation, std::int64_t bytes) {
         return Call{.operation = operation, .ranks = 6, .bytes = Bytes{bytes}, .in_all = true};
     };

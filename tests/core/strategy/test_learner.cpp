@@ -17,7 +17,7 @@ namespace {
 using enum Operation;
 
 /// The clock of one rank; the true time is `seconds`.
-double garbage(Rng& rng, double seconds) {
+double broken_clock_time(Rng& rng, double seconds) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const std::array clocks{std::numeric_limits<double>::quiet_NaN(),
                             infinity,
@@ -31,10 +31,10 @@ double garbage(Rng& rng, double seconds) {
     return clocks[rng.below(static_cast<std::uint32_t>(clocks.size()))];
 }
 
-struct Ranks {
+struct LearningRanks {
     std::vector<Learner> learners;
 
-    Ranks(const PlantedCase& planted, std::size_t count) {
+    LearningRanks(const PlantedCase& planted, std::size_t count) {
         for (std::size_t rank = 0; rank < count; ++rank) learners.emplace_back(planted.known);
     }
     /// Empty if the ranks do not agree.
@@ -88,14 +88,14 @@ TEST_CASE("ranks agree on every call, and one broken clock does not prevent find
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
         CAPTURE(seed);
         const PlantedCase planted = draw_case(seed);
-        Ranks ranks(planted, 8);
+        LearningRanks ranks(planted, 8);
         Rng rng(seed, 2);
         for (int call = 0; call < 400; ++call) {
             const std::string chosen = ranks.choose_trial(planted.operation, planted.bytes);
             REQUIRE(!chosen.empty());
             const double time = planted.time_of(chosen);
             for (std::size_t rank = 0; rank < ranks.learners.size(); ++rank)
-                ranks.learners[rank].record_time(rank == 3 ? garbage(rng, time)
+                ranks.learners[rank].record_time(rank == 3 ? broken_clock_time(rng, time)
                                                            : time * (1 + 0.02 * rng.uniform()));
             if (ranks.is_due() || rng.below(50) == 0) ranks.fence();
         }
@@ -108,13 +108,13 @@ TEST_CASE("ranks agree on every call, and one broken clock does not prevent find
 TEST_CASE("ranks agree even if all clocks are broken") {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         const PlantedCase planted = draw_case(seed);
-        Ranks ranks(planted, 4);
+        LearningRanks ranks(planted, 4);
         Rng rng(seed, 3);
         for (int call = 0; call < 1000; ++call) {
             const auto operation = std::array{broadcast, all_reduce, all_to_all}[rng.below(3)];
             REQUIRE(!ranks.choose_trial(operation, Bytes{1 + rng.below(5000)}).empty());
             for (Learner& learner : ranks.learners)
-                if (rng.below(10) != 0) learner.record_time(garbage(rng, 1e-5));
+                if (rng.below(10) != 0) learner.record_time(broken_clock_time(rng, 1e-5));
             if (ranks.is_due() || rng.below(20) == 0) ranks.fence();
         }
     }
@@ -122,7 +122,7 @@ TEST_CASE("ranks agree even if all clocks are broken") {
 
 TEST_CASE("fences become rare after learning has converged") {
     const PlantedCase planted = draw_case(1);
-    Ranks ranks(planted, 1);
+    LearningRanks ranks(planted, 1);
     std::vector<int> fences(4);
     for (int call = 0; call < 4000; ++call) {
         const double time = planted.time_of(ranks.choose_trial(planted.operation, planted.bytes));

@@ -48,7 +48,7 @@ Setting on_nodes(std::size_t ranks, std::size_t per_node) {
     return setting;
 }
 
-Setting at_once(std::size_t calls, Setting setting) {
+Setting with_concurrent_calls(std::size_t calls, Setting setting) {
     setting.concurrent_calls = calls;
     return setting;
 }
@@ -64,9 +64,9 @@ std::vector<Setting> some_settings() {
             on_torus(17),
             on_torus(64),
             on_torus(48, 3),
-            at_once(6, on_nodes(24, 8)),
-            at_once(4, on_torus(64, 4)),
-            at_once(3, setting_of(21))};
+            with_concurrent_calls(6, on_nodes(24, 8)),
+            with_concurrent_calls(4, on_torus(64, 4)),
+            with_concurrent_calls(3, setting_of(21))};
 }
 
 struct Question {
@@ -94,7 +94,7 @@ const std::string& answer(Strategy& strategy, const Question& question) {
 }
 
 /// Schedules fitted to the ranks of the first call.
-std::vector<std::string> fitted_to(const CostBasis& basis, std::size_t ranks) {
+std::vector<std::string> fitted_schedules_for(const CostBasis& basis, std::size_t ranks) {
     std::vector<Node> nodes;
     if (basis.machine == nullptr) return {};
     for (std::size_t rank = 0; rank < ranks; ++rank) nodes.push_back(basis.machine->node(basis.slots[rank]));
@@ -102,7 +102,7 @@ std::vector<std::string> fitted_to(const CostBasis& basis, std::size_t ranks) {
 }
 
 /// Reference: times all candidates one by one.
-std::string slowly_fastest(const Setting& setting, Question question) {
+std::string find_fastest_schedule(const Setting& setting, Question question) {
     const CostBasis basis = find_cost_basis(setting);
     const Call call{question.operation, setting.ranks / setting.concurrent_calls, question.bytes};
     // If ranks continue on other lines, linear must gain more than 5 %.
@@ -110,7 +110,7 @@ std::string slowly_fastest(const Setting& setting, Question question) {
         setting.concurrent_calls > 1 && (question.operation == gather || question.operation == scatter);
     std::string best;
     double least = 0;
-    for (const std::string& text : candidates(call, fitted_to(basis, call.ranks))) {
+    for (const std::string& text : candidates(call, fitted_schedules_for(basis, call.ranks))) {
         const AnySchedule schedule = make_schedule(call, text);
         if (question.in_rank_order && !keeps_rank_order(schedule)) continue;
         double time = schedule_cost(schedule, basis).time;
@@ -131,7 +131,8 @@ TEST_CASE("the schedule of a size is the fastest of its step, or of both ends of
             CAPTURE(question.bytes.value);
             CAPTURE(question.in_rank_order);
             const auto at = [&](std::int64_t bytes) {
-                return slowly_fastest(setting, {question.operation, Bytes{bytes}, question.in_rank_order});
+                return find_fastest_schedule(setting,
+                                             {question.operation, Bytes{bytes}, question.in_rank_order});
             };
             const std::int64_t size =
                 question.operation == barrier ? 0 : std::max(question.bytes.value, std::int64_t{1});
@@ -151,7 +152,7 @@ TEST_CASE("the fastest schedule is also chosen from a sample of the messages") {
     for (const Operation operation : {all_to_all, all_gather}) {
         for (const std::int64_t bytes : {16, 1 << 20}) {
             CHECK(strategy.choose(operation, Bytes{bytes}, false) ==
-                  slowly_fastest(setting, {operation, Bytes{bytes}, false}));
+                  find_fastest_schedule(setting, {operation, Bytes{bytes}, false}));
         }
     }
 }

@@ -59,7 +59,7 @@ std::string answers(Strategy& strategy, Operation operation) {
 }
 
 /// The same answers after failed allocations at intervals of `step`.
-std::string answers_at_last(Strategy& strategy, Operation operation, long step, int& failures) {
+std::string answers_after_failures(Strategy& strategy, Operation operation, long step, int& failures) {
     for (long count = 0;; count += step) {
         left = count;
         try {
@@ -82,7 +82,7 @@ TEST_CASE("failed allocations leave no state behind") {
         for (const long step : {1, 7, 100}) {
             Strategy strategy(lines_of_torus());
             int failures = 0;
-            CHECK(answers_at_last(strategy, operation, step, failures) == expected);
+            CHECK(answers_after_failures(strategy, operation, step, failures) == expected);
             CHECK(failures > 0);
         }
     }
