@@ -42,10 +42,10 @@ SendersAndReceivers split_by_excess(std::size_t ranks, const ExcessOf& excess_of
     return ranks_by_excess;
 }
 
-/// Runs the alias method. `phantoms`: each of the lowest ranks, this many, has a phantom task, which is the
-/// first task that it sends. In the printed method a rank whose surplus is used up still serves the next
-/// receiver (`sends_at_target`). The next sender is selected without branches. `only`: list only moves from
-/// and to this rank.
+/// Runs the alias method. `phantoms`: number of lowest ranks with a phantom task, which is the first task
+/// that they send. In the printed method a rank whose surplus is used up still serves the next receiver
+/// (`sends_at_target`). The next sender is selected without branches. `only`: list only moves from and to
+/// this rank.
 template <class ExcessOf>
 Plan fill_deficits(const ExcessOf& excess_of, const SendersAndReceivers& ranks_by_excess,
                    std::size_t phantoms, bool sends_at_target, std::optional<Rank> only) {

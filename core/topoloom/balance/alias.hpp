@@ -15,8 +15,8 @@ enum class Remainder {
     exact      // at k or k-1; and a rank that is down to its share gives no more, which saves messages
 };
 
-/// Ranks with a surplus, in the given order, each fill the deficits of whole receivers. A sender that falls
-/// below its target by this becomes a receiver of the next sender. No rank sends tasks that it did not have
+/// Ranks with a surplus, in the given order, each fill the deficits of whole receivers. A sender that thereby
+/// falls below its target becomes a receiver of the next sender. No rank sends tasks that it did not have
 /// before, or receives from two ranks; at most ranks - 1 messages. O(ranks). Phantom tasks pad the sum to a
 /// multiple of the number of ranks; the lowest ranks have one each. Source: Sudheer 2012, ch. 5, alg. 1;
 /// after Walker's alias method (ACM TOMS 3, 1977).

@@ -11,7 +11,7 @@ namespace topoloom {
 
 /// Each rank with a deficit, in the order, receives all its tasks from the nearest rank with a surplus along
 /// the order, the earlier one on ties. Senders that fall below their target are served afterwards, in the
-/// order in which they did. Loads end at the floor or ceiling of their mean. O(ranks).
+/// order in which this happened. Loads end at the floor or ceiling of their mean. O(ranks).
 [[nodiscard]] Plan nearest_plan(std::span<const std::int64_t> loads, std::span<const std::uint32_t> order);
 
 }  // namespace topoloom

@@ -23,7 +23,7 @@ struct RankNetwork {
     std::size_t ranks = 0;
     std::vector<RankPair> pairs;
     std::vector<std::uint32_t> degree;      // by rank
-    std::vector<std::size_t> pair_to_root;  // by rank, in a spanning tree; none for rank 0
+    std::vector<std::size_t> pair_to_root;  // pair to the parent in a spanning tree, by rank; none for rank 0
 };
 
 [[nodiscard]] RankNetwork make_rank_network(Neighbors neighbors, std::size_t ranks);

@@ -66,7 +66,7 @@ std::vector<std::int64_t> targets_by_load(std::span<const std::int64_t> loads) {
     std::vector<std::int64_t> sorted(loads.begin(), loads.end());
     const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(even.ranks_at_ceiling - 1);
     std::ranges::nth_element(sorted, last, std::greater());
-    const std::int64_t least = *last;  // of the ranks at the ceiling
+    const std::int64_t least = *last;  // least load among the ranks at the ceiling
     std::size_t equal = even.ranks_at_ceiling;
     for (const std::int64_t load : loads) equal -= load > least ? 1 : 0;
     for (std::size_t i = 0; i < loads.size(); ++i) {

@@ -22,7 +22,7 @@ constexpr std::int64_t max_halves = std::numeric_limits<std::int64_t>::max() / 4
 /// Links that a message uses, in half messages.
 struct Arc {
     alignas(lanes) std::array<std::uint8_t, lanes> load{};
-    std::int32_t clockwise = 0;  // 1, -1 for the other direction, or 0 if split over both
+    std::int32_t clockwise = 0;  // 1 for clockwise, -1 for counter-clockwise, 0 if split over both
 };
 
 using Arcs = std::array<Arc, threads * threads>;

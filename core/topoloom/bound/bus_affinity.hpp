@@ -23,7 +23,7 @@ namespace topoloom {
 struct BusScore {
     std::int64_t peak = 0;
     std::int64_t imbalance = 0;
-    std::int64_t excess = 0;  // above two messages of the largest size
+    std::int64_t excess = 0;  // load above two messages of the largest size
     std::int64_t half_way = 0;
     friend auto operator<=>(const BusScore&, const BusScore&) = default;
 };
@@ -37,7 +37,7 @@ struct BusAffinities {
     /// All 8! assignments, best first; ties in permutation order.
     std::vector<RankedAffinity> ranking;
     std::size_t optima = 0;  // number of assignments as good as the first
-    Bytes unit{1};           // of the scores, in bytes
+    Bytes unit{1};           // unit of the scores in bytes
 };
 
 /// Scores all 40,320 assignments. `station`: bus stations of the eight elements. The pattern has eight ranks;

@@ -16,7 +16,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::uint64_t max_neighbor_visits = 100'000'000;  // per kind of part; about one second
+constexpr std::uint64_t max_neighbor_visits = 100'000'000;  // limit per kind of part; about one second
 
 /// [s]: minimum bytes that leave a part of capacity s, over all possible numbers of ranks in the part.
 std::vector<std::int64_t> min_leaving_bytes(const BoundProblem& problem) {

@@ -22,7 +22,7 @@ namespace {
 struct Site {
     std::uint32_t node;      // index in the allocation
     std::uint32_t run;       // index within the node
-    std::uint32_t capacity;  // of each slot; 0 if the mutual distance is 0
+    std::uint32_t capacity;  // capacity of each slot; 0 if the mutual distance is 0
     std::uint64_t total;
 };
 
@@ -105,7 +105,8 @@ class ProfileSearch {
         std::iota(first.begin(), first.end(), 0U);
         if (kinds_.empty()) return first;
         using Word = std::array<std::uint64_t, 3>;
-        std::map<std::vector<Word>, std::uint32_t> known;  // by kinds, distances and capacities on the node
+        // Sites by kinds, distances and capacities on the node.
+        std::map<std::vector<Word>, std::uint32_t> known;
         for (std::uint32_t from = 0; from < sites_.size(); ++from) {
             std::vector<Word> on_node;
             for (const std::uint32_t site : sites_of_node_[sites_[from].node]) {

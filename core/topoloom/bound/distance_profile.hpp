@@ -21,7 +21,7 @@ using DistanceProfile = std::vector<DistanceStep>;
 
 struct DistanceProfiles {
     std::vector<DistanceProfile> profiles;       // all different
-    std::vector<std::uint32_t> of_slot;          // by position in the allocation
+    std::vector<std::uint32_t> of_slot;          // index of the profile, by position in the allocation
     std::vector<std::uint64_t> capacity;         // by profile: number of slots with it
     [[nodiscard]] DistanceProfile best() const;  // the maximum capacity within each distance
 };

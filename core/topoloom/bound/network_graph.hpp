@@ -49,7 +49,7 @@ class NetworkCut {
     [[nodiscard]] std::span<const std::uint32_t> members() const { return members_; }
     [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
     [[nodiscard]] double bandwidth() const { return graph_.bandwidth(out_ + in_); }
-    [[nodiscard]] std::uint64_t visits() const { return visits_; }  // of neighbors so far
+    [[nodiscard]] std::uint64_t visits() const { return visits_; }  // number of neighbors visited so far
 
    private:
     const NetworkGraph& graph_;

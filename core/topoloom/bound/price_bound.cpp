@@ -245,7 +245,7 @@ class PriceGame {
 
     const BoundProblem& problem_;
     PricedRoutes& routes_;
-    std::vector<std::vector<Exchange>> exchanges_;  // by rank, ascending by partner
+    std::vector<std::vector<Exchange>> exchanges_;  // messages by rank, ascending by partner
     std::vector<std::uint32_t> node_of_place_;
     std::vector<std::uint32_t> place_of_rank_;
     std::vector<std::uint32_t> occupant_;  // of a place

@@ -109,9 +109,9 @@ class NearLatencies {
         }
     }
 
-    std::vector<std::uint64_t> capacity_;  // per node; none is 0
+    std::vector<std::uint64_t> capacity_;  // rank capacity per node; no entry is 0
     std::uint64_t max_on_node_ = 0;
-    std::vector<double> latency_;  // by pair of nodes; empty if unknown
+    std::vector<double> latency_;  // latency by pair of nodes; empty if unknown
     std::vector<double> to_, from_;
     double nearest_ = 0;
     double seconds_per_byte_ = 0;
@@ -119,8 +119,8 @@ class NearLatencies {
 
 /// Messages of a rank in descending size.
 struct RankTraffic {
-    std::vector<std::int64_t> out, in;  // bytes, by peer
-    std::vector<std::int64_t> sent;     // bytes, by peer that receives messages
+    std::vector<std::int64_t> out, in;  // bytes by peer, in both directions
+    std::vector<std::int64_t> sent;     // bytes by peer with at least one message
     std::int64_t messages = 0;          // sent
     std::int64_t fewest = 0;            // minimum number of messages to any peer
     std::uint32_t senders = 0;          // number of ranks that send messages to it

@@ -26,7 +26,7 @@ std::vector<std::uint32_t> place_blocks_on_nodes(std::span<const double> loads, 
     }
     const std::vector<std::uint32_t> same(on_node, 0);
     const ExpertGpus one_node(same, gpus.slots());
-    std::vector<std::uint32_t> held(gpus.places());
+    std::vector<std::uint32_t> expert_of_slot(gpus.places());
     for (std::size_t node = 0; node < nodes; ++node) {
         const std::span<const std::uint32_t> experts = order.subspan(node * block, block);
         std::vector<double> own;
@@ -36,10 +36,10 @@ std::vector<std::uint32_t> place_blocks_on_nodes(std::span<const double> loads, 
         std::vector<std::size_t> taken(on_node, 0);
         for (std::size_t i = 0; i < replicas.size(); ++i) {
             const std::uint32_t gpu = gpus.gpus_on(node)[gpu_of[i]];
-            held[gpu * gpus.slots() + taken[gpu_of[i]]++] = experts[replicas[i].expert];
+            expert_of_slot[gpu * gpus.slots() + taken[gpu_of[i]]++] = experts[replicas[i].expert];
         }
     }
-    return held;
+    return expert_of_slot;
 }
 
 }  // namespace topoloom

@@ -20,7 +20,7 @@ inline constexpr std::size_t max_experts_per_token = 1 << 12;
 
 /// One layer. Tokens are rows of `choices`: the experts of each token, -1 for none.
 struct ExpertLayer {
-    std::span<const double> loads;  // of each expert
+    std::span<const double> loads;  // load of each expert
     std::span<const std::int64_t> choices;
     std::size_t per_token = 0;  // columns of choices; 0 if no tokens are known
 

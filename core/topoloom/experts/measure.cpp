@@ -13,16 +13,16 @@ namespace {
 /// Replicas of each expert on each node.
 class NodeReplicas {
    public:
-    NodeReplicas(const ExpertGpus& gpus, ExpertDispatch dispatch, std::span<const std::uint32_t> held,
-                 std::size_t experts)
+    NodeReplicas(const ExpertGpus& gpus, ExpertDispatch dispatch,
+                 std::span<const std::uint32_t> expert_of_slot, std::size_t experts)
         : gpus_(gpus), dispatch_(dispatch), nodes_(gpus.nodes()), on_(experts * nodes_, 0), all_(experts, 0) {
-        if (held.size() != gpus.places())
-            fail("a placement has ", held.size(), " experts; there are ", gpus.places(), " slots");
-        for (std::size_t slot = 0; slot < held.size(); ++slot) {
-            if (held[slot] >= experts)
-                fail("slot ", slot, " holds expert ", held[slot], "; there are 0 to ", experts - 1);
-            ++on_[held[slot] * nodes_ + gpus.node(slot / gpus.slots())];
-            ++all_[held[slot]];
+        if (expert_of_slot.size() != gpus.places())
+            fail("a placement has ", expert_of_slot.size(), " experts; there are ", gpus.places(), " slots");
+        for (std::size_t slot = 0; slot < expert_of_slot.size(); ++slot) {
+            if (expert_of_slot[slot] >= experts)
+                fail("slot ", slot, " holds expert ", expert_of_slot[slot], "; there are 0 to ", experts - 1);
+            ++on_[expert_of_slot[slot] * nodes_ + gpus.node(slot / gpus.slots())];
+            ++all_[expert_of_slot[slot]];
         }
         for (std::size_t expert = 0; expert < experts; ++expert) {
             if (all_[expert] == 0) fail("expert ", expert, " is on no GPU");
@@ -92,7 +92,7 @@ class NodeReplicas {
     const ExpertGpus& gpus_;
     ExpertDispatch dispatch_;
     std::size_t nodes_;
-    std::vector<std::uint32_t> on_;   // by expert, then node
+    std::vector<std::uint32_t> on_;   // number of replicas by expert, then node
     std::vector<std::uint32_t> all_;  // by expert
     std::vector<double> absent_;
 };
@@ -100,13 +100,15 @@ class NodeReplicas {
 }  // namespace
 
 ExpertMeasures measure_experts(const ExpertLayer& layer, const ExpertGpus& gpus, ExpertDispatch dispatch,
-                               std::span<const std::uint32_t> held, std::size_t first, std::size_t step) {
-    NodeReplicas replicas(gpus, dispatch, held, layer.loads.size());
+                               std::span<const std::uint32_t> expert_of_slot, std::size_t first,
+                               std::size_t step) {
+    NodeReplicas replicas(gpus, dispatch, expert_of_slot, layer.loads.size());
     ExpertMeasures found;
     std::vector<double> loads(gpus.count(), 0);
-    for (std::size_t slot = 0; slot < held.size(); ++slot) {
+    for (std::size_t slot = 0; slot < expert_of_slot.size(); ++slot) {
         const std::size_t gpu = slot / gpus.slots();
-        loads[gpu] += layer.loads[held[slot]] * replicas.token_fraction(held[slot], gpus.node(gpu));
+        loads[gpu] +=
+            layer.loads[expert_of_slot[slot]] * replicas.token_fraction(expert_of_slot[slot], gpus.node(gpu));
     }
     for (const double load : loads) {
         found.load_max = std::max(found.load_max, load);

@@ -17,11 +17,12 @@ struct ExpertMeasures {
     double load_mean = 0;
 };
 
-/// `held`: the expert in each slot, GPU by GPU. Measures tokens `first`, `first + step`, ...; they originate
-/// uniformly from all GPUs, and replicas are drawn according to `dispatch`. O(tokens * experts per token *
-/// nodes), times nodes for tokens whose replicas depend on their origin.
+/// `expert_of_slot`: the expert in each slot, GPU by GPU. Measures tokens `first`, `first + step`, ...; they
+/// originate uniformly from all GPUs, and replicas are drawn according to `dispatch`. O(tokens * experts per
+/// token * nodes), times nodes for tokens whose replicas depend on their origin.
 [[nodiscard]] ExpertMeasures measure_experts(const ExpertLayer& layer, const ExpertGpus& gpus,
-                                             ExpertDispatch dispatch, std::span<const std::uint32_t> held,
+                                             ExpertDispatch dispatch,
+                                             std::span<const std::uint32_t> expert_of_slot,
                                              std::size_t first = 0, std::size_t step = 1);
 
 }  // namespace topoloom

@@ -20,7 +20,7 @@ NodeSearch::NodeSearch(const ExpertGpus& gpus, std::span<const ExpertReplica> re
       node_of_(std::move(node_of)),
       fixed_(std::move(fixed)),
       at_most_(std::move(at_most)),
-      held_(at_most_.size() * nodes_, 0),
+      replica_count_(at_most_.size() * nodes_, 0),
       load_(nodes_, 0),
       visits_(tokens.tokens() * nodes_, 0),
       sole_visits_(replicas.size() * nodes_, 0),
@@ -29,7 +29,7 @@ NodeSearch::NodeSearch(const ExpertGpus& gpus, std::span<const ExpertReplica> re
     for (std::size_t node = 0; node < nodes_; ++node) cost_.push_back(1 - gpus.share(node));
     for (std::uint32_t i = 0; i < replicas.size(); ++i) {
         if (!fixed_[i]) movable_.push_back(i);
-        ++held_[replicas[i].expert * nodes_ + node_of_[i]];
+        ++replica_count_[replicas[i].expert * nodes_ + node_of_[i]];
         load_[node_of_[i]] += replicas[i].load;
         mean_ += replicas[i].load / static_cast<double>(gpus.count());
     }
@@ -66,8 +66,8 @@ void NodeSearch::move(std::uint32_t replica, std::uint32_t to) {
     node_of_[replica] = to;
     load_[from] -= replicas_[replica].load;
     load_[to] += replicas_[replica].load;
-    --held_[replicas_[replica].expert * nodes_ + from];
-    ++held_[replicas_[replica].expert * nodes_ + to];
+    --replica_count_[replicas_[replica].expert * nodes_ + from];
+    ++replica_count_[replicas_[replica].expert * nodes_ + to];
 }
 
 void NodeSearch::swap(std::uint32_t a, std::uint32_t b) {
@@ -80,7 +80,8 @@ bool NodeSearch::may_swap(std::uint32_t a, std::uint32_t b) {
     const std::uint32_t x = replicas_[a].expert;
     const std::uint32_t y = replicas_[b].expert;
     if (x == y || node_of_[a] == node_of_[b] || fixed_[a] || fixed_[b]) return false;
-    return held_[x * nodes_ + node_of_[b]] < at_most_[x] && held_[y * nodes_ + node_of_[a]] < at_most_[y];
+    return replica_count_[x * nodes_ + node_of_[b]] < at_most_[x] &&
+           replica_count_[y * nodes_ + node_of_[a]] < at_most_[y];
 }
 
 double NodeSearch::change_without_shared(std::uint32_t a, std::uint32_t b) {

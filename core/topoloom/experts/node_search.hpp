@@ -98,8 +98,8 @@ class NodeSearch {
     std::vector<std::uint32_t> movable_;
     std::vector<bool> fixed_;
     std::vector<std::uint32_t> at_most_;
-    std::vector<std::uint32_t> held_;    // by expert, then node
-    std::vector<double> load_;           // of nodes
+    std::vector<std::uint32_t> replica_count_;  // number of replicas by expert, then node
+    std::vector<double> load_;                  // of nodes
     std::vector<double> cost_;           // cost of a visit to a node: the fraction of tokens from other nodes
     std::vector<std::uint16_t> visits_;  // 16 bits to save memory bandwidth in loops over tokens
     std::vector<std::int32_t> sole_visits_;

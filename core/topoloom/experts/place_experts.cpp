@@ -39,9 +39,10 @@ std::vector<std::uint32_t> experts_by_slot(const ExpertGpus& gpus, std::span<con
     std::iota(order.begin(), order.end(), 0U);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return gpu_of[a] < gpu_of[b]; });
-    std::vector<std::uint32_t> held(gpus.places());
-    for (std::size_t slot = 0; slot < held.size(); ++slot) held[slot] = replicas[order[slot]].expert;
-    return held;
+    std::vector<std::uint32_t> expert_of_slot(gpus.places());
+    for (std::size_t slot = 0; slot < expert_of_slot.size(); ++slot)
+        expert_of_slot[slot] = replicas[order[slot]].expert;
+    return expert_of_slot;
 }
 
 class ExpertPlacementSearch {
@@ -77,8 +78,8 @@ class ExpertPlacementSearch {
     }
 
    private:
-    [[nodiscard]] ExpertMeasures measure(std::span<const std::uint32_t> held) const {
-        return measure_experts(layer_, gpus_, dispatch_, held, layer_.tokens() > 1 ? 1 : 0, 2);
+    [[nodiscard]] ExpertMeasures measure(std::span<const std::uint32_t> expert_of_slot) const {
+        return measure_experts(layer_, gpus_, dispatch_, expert_of_slot, layer_.tokens() > 1 ? 1 : 0, 2);
     }
 
     [[nodiscard]] bool satisfies_load(const ExpertMeasures& found) const {
@@ -192,7 +193,7 @@ class ExpertPlacementSearch {
         });
         std::vector<double> load(gpus_.nodes(), 0);
         std::vector<std::size_t> taken(gpus_.nodes(), 0);
-        std::vector<std::uint32_t> held(counts.size() * gpus_.nodes(), 0);
+        std::vector<std::uint32_t> replica_count(counts.size() * gpus_.nodes(), 0);
         std::vector<std::uint32_t> node_of(replicas.size());
         for (const std::uint32_t i : order) {
             const std::uint32_t expert = replicas[i].expert;
@@ -201,8 +202,9 @@ class ExpertPlacementSearch {
             for (std::size_t node = 0; node < gpus_.nodes(); ++node) {
                 const std::size_t count = gpus_.gpus_on(node).size();
                 if (taken[node] == count * gpus_.slots()) continue;
-                const std::pair<bool, double> value{held[expert * gpus_.nodes() + node] >= at_most[expert],
-                                                    load[node] / static_cast<double>(count)};
+                const std::pair<bool, double> value{
+                    replica_count[expert * gpus_.nodes() + node] >= at_most[expert],
+                    load[node] / static_cast<double>(count)};
                 if (best < gpus_.nodes() && value >= least) continue;
                 best = node;
                 least = value;
@@ -210,7 +212,7 @@ class ExpertPlacementSearch {
             node_of[i] = static_cast<std::uint32_t>(best);
             load[best] += replicas[i].load;
             ++taken[best];
-            ++held[expert * gpus_.nodes() + best];
+            ++replica_count[expert * gpus_.nodes() + best];
         }
         return node_of;
     }
@@ -274,11 +276,11 @@ class ExpertPlacementSearch {
     }
 
     /// Records a placement if it satisfies the load limit and is the best so far.
-    void record_if_better(std::vector<std::uint32_t> held) {
-        const ExpertMeasures found = measure(held);
+    void record_if_better(std::vector<std::uint32_t> expert_of_slot) {
+        const ExpertMeasures found = measure(expert_of_slot);
         if (!satisfies_load(found) || found.visits >= visits_) return;
         visits_ = found.visits;
-        placed_.best = std::move(held);
+        placed_.best = std::move(expert_of_slot);
     }
 
     const ExpertLayer& layer_;

@@ -13,7 +13,8 @@ namespace topoloom {
 
 /// Experts slot by slot, GPU by GPU.
 struct PlacedExperts {
-    std::vector<std::uint32_t> even;  // by loads alone: the least load of the busiest GPU among known methods
+    /// Placement by loads alone, with the least load of the busiest GPU among known methods.
+    std::vector<std::uint32_t> even;
     /// Fewest visits, with the busiest GPU at most `slack` above that of `even`.
     std::vector<std::uint32_t> best;
 };

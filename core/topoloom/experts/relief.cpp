@@ -127,7 +127,7 @@ class BlockRelief {
     }
 
     [[nodiscard]] std::vector<std::uint32_t> pack() const {
-        std::vector<std::uint32_t> held(gpus_.places());
+        std::vector<std::uint32_t> expert_of_slot(gpus_.places());
         for (std::size_t node = 0; node < nodes_; ++node) {
             std::vector<ExpertReplica> replicas;
             for (std::uint32_t expert = 0; expert < home_.size(); ++expert) {
@@ -138,9 +138,10 @@ class BlockRelief {
             const auto bins = pack_evenly(replicas, gpus_.gpus_on(node).size(), gpus_.slots());
             std::vector<std::size_t> taken(gpus_.gpus_on(node).size(), 0);
             for (std::size_t i = 0; i < replicas.size(); ++i)
-                held[gpus_.gpus_on(node)[bins[i]] * gpus_.slots() + taken[bins[i]]++] = replicas[i].expert;
+                expert_of_slot[gpus_.gpus_on(node)[bins[i]] * gpus_.slots() + taken[bins[i]]++] =
+                    replicas[i].expert;
         }
-        return held;
+        return expert_of_slot;
     }
 
     const ExpertLayer& layer_;

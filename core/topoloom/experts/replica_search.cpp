@@ -11,19 +11,19 @@ namespace {
 
 class ReplicaSearch {
    public:
-    ReplicaSearch(std::span<const double> loads, const ExpertGpus& gpus, std::vector<std::uint32_t> held,
-                  double most)
+    ReplicaSearch(std::span<const double> loads, const ExpertGpus& gpus,
+                  std::vector<std::uint32_t> expert_of_slot, double most)
         : loads_(loads),
           gpus_(gpus),
           nodes_(gpus.nodes()),
           most_(most),
-          held_(std::move(held)),
+          expert_of_slot_(std::move(expert_of_slot)),
           slots_(loads.size()),
           on_node_(loads.size() * nodes_, 0),
           gpu_load_(gpus.count(), 0) {
-        for (std::uint32_t slot = 0; slot < held_.size(); ++slot) {
-            slots_[held_[slot]].push_back(slot);
-            ++on_node_[held_[slot] * nodes_ + node(slot)];
+        for (std::uint32_t slot = 0; slot < expert_of_slot_.size(); ++slot) {
+            slots_[expert_of_slot_[slot]].push_back(slot);
+            ++on_node_[expert_of_slot_[slot] * nodes_ + node(slot)];
         }
         for (std::size_t expert = 0; expert < loads.size(); ++expert) {
             for (const std::uint32_t slot : slots_[expert]) gpu_load_[gpu(slot)] += share(expert);
@@ -37,7 +37,7 @@ class ReplicaSearch {
     void anneal(std::size_t moves, Rng& rng) {
         const double first = mean_ * 0.2;
         const double last = first * 1e-3;
-        const auto slots = static_cast<std::uint32_t>(held_.size());
+        const auto slots = static_cast<std::uint32_t>(expert_of_slot_.size());
         for (std::size_t i = 0; i < moves; ++i) {
             const double done = static_cast<double>(i) / static_cast<double>(moves);
             temperature_ = first * std::pow(last / first, done);
@@ -47,7 +47,7 @@ class ReplicaSearch {
             if (is_swap) {
                 try_swap(a, rng.below(slots), limit);
             } else {
-                try_replace(a, held_[rng.below(slots)], limit);
+                try_replace(a, expert_of_slot_[rng.below(slots)], limit);
             }
         }
     }
@@ -98,8 +98,8 @@ class ReplicaSearch {
     }
 
     void exchange(std::uint32_t a, std::uint32_t b) {
-        const std::uint32_t x = held_[a];
-        const std::uint32_t y = held_[b];
+        const std::uint32_t x = expert_of_slot_[a];
+        const std::uint32_t y = expert_of_slot_[b];
         const double more = share(y) - share(x);
         add_load(gpu(a), more);
         add_load(gpu(b), -more);
@@ -111,12 +111,12 @@ class ReplicaSearch {
         }
         *std::find(slots_[x].begin(), slots_[x].end(), a) = b;
         *std::find(slots_[y].begin(), slots_[y].end(), b) = a;
-        std::swap(held_[a], held_[b]);
+        std::swap(expert_of_slot_[a], expert_of_slot_[b]);
     }
 
     void try_swap(std::uint32_t a, std::uint32_t b, double limit) {
-        const std::uint32_t x = held_[a];
-        const std::uint32_t y = held_[b];
+        const std::uint32_t x = expert_of_slot_[a];
+        const std::uint32_t y = expert_of_slot_[b];
         if (x == y || gpu(a) == gpu(b) || on_gpu(gpu(b), x) || on_gpu(gpu(a), y)) return;
         if (node(a) != node(b) && !(has_room(x, node(b), 0) && has_room(y, node(a), 0))) return;
         const double before = energy();
@@ -129,20 +129,20 @@ class ReplicaSearch {
     }
 
     void replace(std::uint32_t slot, std::uint32_t by) {
-        const std::uint32_t x = held_[slot];
+        const std::uint32_t x = expert_of_slot_[slot];
         add_loads(x, -1);
         add_loads(by, -1);
         slots_[x].erase(std::find(slots_[x].begin(), slots_[x].end(), slot));
         slots_[by].push_back(slot);
         update_replica_count(x, node(slot), false);
         update_replica_count(by, node(slot), true);
-        held_[slot] = by;
+        expert_of_slot_[slot] = by;
         add_loads(x, 1);
         add_loads(by, 1);
     }
 
     void try_replace(std::uint32_t slot, std::uint32_t by, double limit) {
-        const std::uint32_t x = held_[slot];
+        const std::uint32_t x = expert_of_slot_[slot];
         if (x == by || slots_[x].size() == 1 || slots_[x].size() > nodes_ || slots_[by].size() >= nodes_)
             return;
         if (on_node_[by * nodes_ + node(slot)] > 0) return;
@@ -158,7 +158,7 @@ class ReplicaSearch {
     void record_best() {
         if (over_ > 1e-9 * mean_ || kept_ <= best_kept_ * (1 + 1e-12)) return;
         best_kept_ = kept_;
-        best_ = held_;
+        best_ = expert_of_slot_;
     }
 
     std::span<const double> loads_;
@@ -166,9 +166,9 @@ class ReplicaSearch {
     std::size_t nodes_;
     double most_;
     double mean_ = 0;
-    std::vector<std::uint32_t> held_;                // by slot
+    std::vector<std::uint32_t> expert_of_slot_;
     std::vector<std::vector<std::uint32_t>> slots_;  // by expert
-    std::vector<std::uint32_t> on_node_;             // by expert, then node
+    std::vector<std::uint32_t> on_node_;             // number of replicas by expert, then node
     std::vector<double> gpu_load_;
     double over_ = 0;  // sum of loads above the limit
     double kept_ = 0;  // sum of tokens that stay on their nodes
@@ -180,9 +180,9 @@ class ReplicaSearch {
 }  // namespace
 
 std::vector<std::uint32_t> search_replicas(std::span<const double> loads, const ExpertGpus& gpus,
-                                           std::vector<std::uint32_t> held, double most, std::size_t moves,
-                                           Rng& rng) {
-    ReplicaSearch search(loads, gpus, std::move(held), most);
+                                           std::vector<std::uint32_t> expert_of_slot, double most,
+                                           std::size_t moves, Rng& rng) {
+    ReplicaSearch search(loads, gpus, std::move(expert_of_slot), most);
     search.anneal(moves, rng);
     return search.take();
 }

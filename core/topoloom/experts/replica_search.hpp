@@ -18,7 +18,7 @@ namespace topoloom {
 /// nodes. Returns the best placement that satisfies these limits, or nothing.
 [[nodiscard]] std::vector<std::uint32_t> search_replicas(std::span<const double> loads,
                                                          const ExpertGpus& gpus,
-                                                         std::vector<std::uint32_t> held, double most,
-                                                         std::size_t moves, Rng& rng);
+                                                         std::vector<std::uint32_t> expert_of_slot,
+                                                         double most, std::size_t moves, Rng& rng);
 
 }  // namespace topoloom

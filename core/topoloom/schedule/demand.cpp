@@ -48,7 +48,7 @@ Bytes Demand::bytes(Rank origin, Rank target) const {
 Demand::Wanted Demand::count_wanted(Rank origin, const EveryNth& targets) const {
     Wanted found;
     if (is_regular()) {
-        const std::size_t end = origin.value + degree_ + 1;  // may wrap at the end
+        const std::size_t end = origin.value + degree_ + 1;  // the range may wrap around after the last rank
         found.by = targets.count_below(std::min(end, ranks_)) - targets.count_below(origin.value + 1) +
                    (end > ranks_ ? targets.count_below(end - ranks_) : 0);
         found.bytes = bytes_ * static_cast<std::int64_t>(found.by);

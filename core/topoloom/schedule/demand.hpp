@@ -14,7 +14,7 @@ struct EveryNth {
     std::size_t first;
     std::size_t step;
 
-    /// Number of these ranks below `end`.
+    /// Number of these ranks below `rank`.
     [[nodiscard]] std::size_t count_below(std::size_t rank) const {
         return rank > first ? (rank - 1 - first) / step + 1 : 0;
     }

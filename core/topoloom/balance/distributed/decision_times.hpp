@@ -9,7 +9,7 @@ namespace topoloom {
 /// Costs of messages, and of computing a plan from all loads.
 struct DecisionCosts {
     double message_s = 3e-6;       // latency of a short message
-    double byte_s = 1e-10;         // per byte of a long message
+    double byte_s = 1e-10;         // seconds per byte of a long message
     double rank_s = 1.2e-8;        // seconds per rank to compute a plan
     double further_message = 0.3;  // cost of each further concurrent message, in messages
     // Cost of writing loads to shared memory and of two node barriers, in messages.
@@ -25,7 +25,7 @@ struct DecidingRanks {
 
 struct DecisionTimes {
     double gathered = 0;     // s
-    double by_node = 0;      // s; infinite on one node
+    double by_node = 0;      // seconds; infinite on a single node
     double distributed = 0;  // s
 };
 

@@ -15,8 +15,8 @@ constexpr std::size_t max_depth = 1000;
 
 class CoverSearch {
    public:
-    CoverSearch(const Tasks& tasks, std::span<const std::uint32_t> held) {
-        for (const std::uint32_t task : held) {
+    CoverSearch(const Tasks& tasks, std::span<const std::uint32_t> candidates) {
+        for (const std::uint32_t task : candidates) {
             if (tasks.loads[task] > 0)
                 items_.push_back({tasks.loads[task],
                                   tasks.bytes.empty() ? 0.0 : static_cast<double>(tasks.bytes[task]), task});
@@ -90,8 +90,8 @@ class CoverSearch {
 
 }  // namespace
 
-Cover cheapest_cover(const Tasks& tasks, std::span<const std::uint32_t> held, double load) {
-    return CoverSearch(tasks, held).run(load);
+Cover cheapest_cover(const Tasks& tasks, std::span<const std::uint32_t> candidates, double load) {
+    return CoverSearch(tasks, candidates).run(load);
 }
 
 }  // namespace topoloom

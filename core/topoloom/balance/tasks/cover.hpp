@@ -17,6 +17,7 @@ struct Cover {
 
 /// Runs depth-first branch and bound over tasks in the order of bytes per load, with the bound of the
 /// fractional relaxation (Martello, Toth, Knapsack Problems, 1990, 2.5). Skips tasks without load.
-[[nodiscard]] Cover cheapest_cover(const Tasks& tasks, std::span<const std::uint32_t> held, double load);
+[[nodiscard]] Cover cheapest_cover(const Tasks& tasks, std::span<const std::uint32_t> candidates,
+                                   double load);
 
 }  // namespace topoloom

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int max_steps = 200'000;
 constexpr std::size_t max_tasks = 40;
-constexpr std::size_t max_places = 400;  // tasks times ranks
+constexpr std::size_t max_places = 400;  // maximum of tasks times ranks
 class ExactSearch {
    public:
     explicit ExactSearch(const Tasks& tasks)
@@ -170,7 +170,7 @@ class ExactSearch {
     double limit_;
     std::vector<std::size_t> order_;  // heaviest task first
     std::vector<double> weight_;      // bytes in all periods, by pair of tasks
-    std::vector<double> cost_;        // by depth, task and rank
+    std::vector<double> cost_;        // cost by depth, task and rank
     std::vector<double> load_;
     std::vector<std::int64_t> bytes_;
     double unassigned_load_ = 0;  // load of unassigned tasks

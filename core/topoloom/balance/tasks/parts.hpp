@@ -31,7 +31,7 @@ class RankDistance {
         return tasks_.machine->distance(tasks_.slots[a.value], tasks_.slots[b.value]) + byte_inside_node;
     }
     const Tasks& tasks_;
-    std::vector<float> table_;  // for few ranks; otherwise empty
+    std::vector<float> table_;  // distances of all pairs of ranks; empty for many ranks
 };
 
 struct VertexMove {

@@ -41,7 +41,7 @@ std::vector<Rank> ranks_of(std::span<const Part> parts) {
 
 struct RatedParts {
     std::vector<Part> part;
-    double excess;  // of the fullest rank
+    double excess;  // excess of the fullest rank
     double cost;
 
     [[nodiscard]] bool is_better_than(const RatedParts& other) const {

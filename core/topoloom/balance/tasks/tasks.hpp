@@ -22,11 +22,11 @@ inline constexpr double load_rounding = 1e-12;
 inline constexpr double byte_inside_node = 0.0625;
 
 struct Tasks {
-    std::span<const double> loads;  // finite and not negative
+    std::span<const double> loads;  // load of each task; finite and not negative
     std::span<const Rank> owners;
     std::size_t ranks = 0;
     std::span<const std::int64_t> bytes = {};  // memory and transfer size of each task; empty: none
-    std::int64_t memory = std::numeric_limits<std::int64_t>::max();  // of each rank
+    std::int64_t memory = std::numeric_limits<std::int64_t>::max();  // memory of each rank in bytes
     double tolerance = 0.02;           // allowed relative excess of a rank's load over the mean
     const CommGraph* graph = nullptr;  // bytes between tasks per period; null: unknown
     double periods = 1;                // number of periods until tasks move again

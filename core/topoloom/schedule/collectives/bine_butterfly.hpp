@@ -12,12 +12,12 @@
 
 namespace topoloom {
 
-/// A hypercube with one third shorter distances: the blocks of a rank belong to adjacent positions of a ring.
-/// An all-gather sends the blocks to the partner of step 1, then of step 2, and so on. A reduce-scatter runs
-/// the steps in reverse: a rank sends the contributions that the partner needs. An all-reduce with one piece
-/// per corner combines the two; with a single piece, partners exchange complete vectors. If the number of
-/// ranks is not a power of two, every other one of the first ranks is extra. Source: as BineRing; D. De Sensi
-/// et al., Swing: Short-cutting Rings for Higher Bandwidth Allreduce, NSDI 2024.
+/// A hypercube whose distances are one third shorter: the blocks of a rank belong to adjacent positions of a
+/// ring. An all-gather sends the blocks to the partner of step 1, then of step 2, and so on. A reduce-scatter
+/// runs the steps in reverse: a rank sends the contributions that the partner needs. An all-reduce with one
+/// piece per corner combines the two; with a single piece, partners exchange complete vectors. If the number
+/// of ranks is not a power of two, every other one of the first ranks is extra. Source: as BineRing; D. De
+/// Sensi et al., Swing: Short-cutting Rings for Higher Bandwidth Allreduce, NSDI 2024.
 class BineButterfly {
    public:
     explicit BineButterfly(Collective collective)

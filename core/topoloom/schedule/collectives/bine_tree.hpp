@@ -10,12 +10,12 @@
 
 namespace topoloom {
 
-/// A binomial tree with one third shorter distances. Positions count from the root. If their number is not a
-/// power of two, every other one of the first positions is extra: a leaf below its neighbor. A broadcast or
-/// scatter runs the steps of the ring from the last to the first. Ranks with data send them to their partner:
-/// the whole vector, or the blocks of the partner's subtree, which are adjacent on the ring. Extra ranks
-/// receive in the last round. A reduce or gather runs the rounds in reverse. Source: as BineRing; extra ranks
-/// as MPICH folds them.
+/// A binomial tree whose distances are one third shorter. Positions count from the root. If their number is
+/// not a power of two, every other one of the first positions is extra: a leaf below its neighbor. A
+/// broadcast or scatter runs the steps of the ring from the last to the first. Ranks with data send them to
+/// their partner: the whole vector, or the blocks of the partner's subtree, which are adjacent on the ring.
+/// Extra ranks receive in the last round. A reduce or gather runs the rounds in reverse. Source: as BineRing;
+/// extra ranks as MPICH folds them.
 class BineTree {
    public:
     explicit BineTree(Collective collective)

@@ -106,8 +106,8 @@ class CombiningHypercube {
         }
     }
 
-    /// Within the hypercube, let d = dimension(round). A rank has the data of origins that differ from it
-    /// only in the dimensions exchanged so far ...
+    /// Within the hypercube, a rank has the data of origins that differ from it only in the dimensions
+    /// exchanged so far ...
     [[nodiscard]] std::size_t first_origin(Rank from, std::uint64_t round) const {
         return from.value >> dimension(round) << dimension(round);
     }

@@ -16,7 +16,7 @@ namespace topoloom {
 struct Call {
     Operation operation;
     std::size_t ranks;
-    Bytes bytes;  // as in Collective
+    Bytes bytes;  // meaning as in Collective
     Rank root{0};
     std::shared_ptr<const Demand> demand = nullptr;  // demand of a many-to-many, including its bytes
     /// Whether `bytes` of an all-gather or reduce-scatter is the total of all ranks. The contributions of the

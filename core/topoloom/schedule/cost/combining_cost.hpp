@@ -9,7 +9,7 @@ namespace topoloom {
 /// Seconds per message or per byte.
 struct CombiningCosts {
     double alpha = 0;    // a message
-    double beta = 0;     // per byte sent
+    double beta = 0;     // per byte sent from main memory
     double gamma = 0;    // per byte copied into a message, if copying does not overlap with sending
     double beta_em = 0;  // per byte sent from NIC memory
     double delta = 0;    // per byte copied to NIC memory

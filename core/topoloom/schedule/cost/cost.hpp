@@ -13,13 +13,13 @@
 namespace topoloom {
 
 struct ScheduleCost {
-    double time = 0;  // s, summed over the rounds
+    double time = 0;  // seconds, summed over the rounds
     /// CPU seconds for sending, receiving and copying of a rank that is the busiest in every round; never
     /// more than the time.
     double cpu = 0;
-    double congestion = 0;  // s on the busiest link, summed over the rounds; 0 without a machine
+    double congestion = 0;  // seconds on the busiest link, summed over the rounds; 0 without a machine
     std::uint64_t rounds = 0;
-    std::uint64_t messages = 0;  // of a rank that sends the most in every round
+    std::uint64_t messages = 0;  // messages of a rank that sends the most in every round
     Bytes bytes;                 // the same
 };
 

@@ -11,14 +11,14 @@
 namespace topoloom {
 
 /// Ranks are the cells of a grid, row-major with the last axis the fastest. Every line along an axis runs a
-/// separate collective with the same schedule; an axis begins when the previous axis has ended. Satisfies
-/// Schedule otherwise; binomial_time() and pipelined_time() of grid_times.hpp predict its time with one rank
-/// per node. Source: C. Karlsson, Optimizing Multi-dimensional MPI Communications on Multi-core
-/// Architectures, 2012, ch. 5.
+/// separate collective with the same schedule; an axis begins when the previous axis has ended. Provides the
+/// functions of Schedule except collective(). binomial_time() and pipelined_time() of grid_times.hpp predict
+/// its time with one rank per node. Source: C. Karlsson, Optimizing Multi-dimensional MPI Communications on
+/// Multi-core Architectures, 2012, ch. 5.
 template <Schedule Line>
 class GridLines {
    public:
-    /// Takes the schedule of a line for every axis.
+    /// `lines`: the schedule of a line for every axis.
     explicit GridLines(std::vector<Line> lines) : lines_(std::move(lines)) {
         for (const Line& line : lines_) {
             extents_.push_back(static_cast<std::uint32_t>(line.collective().ranks()));

@@ -13,7 +13,7 @@ struct GridLinks {
     double latency_s = 0;
     double outer_s_per_byte = 0;
     double inner_s_per_byte = 0;
-    double reduce_s_per_byte = 0;  // per byte of a reduction on received data
+    double reduce_s_per_byte = 0;  // seconds per byte of a reduction on received data
     std::uint32_t channels = 1;
 };
 

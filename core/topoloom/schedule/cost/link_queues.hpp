@@ -61,10 +61,10 @@ class LinkQueues {
 
    private:
     struct BusyInterval {
-        double begin, end, last;  // start of the last message
+        double begin, end, last;  // begin and end of the interval, start of its last message
     };
     struct Queue {
-        double filled = 0;  // s of this round
+        double filled = 0;  // seconds added in this round
         std::vector<BusyInterval> spans;
     };
     /// Index of the first busy interval that begins after `start`.

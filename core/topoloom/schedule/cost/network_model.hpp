@@ -33,18 +33,18 @@ struct LinkFactors {
 /// Costs of a message in addition to its line, in seconds. Greek names and `per_byte` are in seconds per
 /// byte.
 struct MessageCosts {
-    double latency = 0;  // L: time from the end of its turn to the arrival of a single message
+    double latency = 0;  // L: time from the end of the turn to the arrival of a single message
     double send_cpu = 0, send_cpu_per_byte = 0;        // o_s: CPU of the sender
     double receive_cpu = 0, receive_cpu_per_byte = 0;  // o_r: CPU of the receiver
-    double combine = 0;                                // per block combined with others
-    double gamma = 0;                                  // to copy when messages are combined
-    double reduce = 0;                                 // per byte to apply a reduction to received data
-    double delta = 0;                                  // to stage in NIC memory
-    double beta_em = 0;  // to send from NIC memory; 0: never sent from NIC memory
-    double node_alpha = 0,
-           node_beta = 0;  // shared by all processes of a node; 0: they do not slow each other
-    double packet = 0;     // bytes after which a sender waits for an acknowledgment; 0: it never waits
-    // Per each of log2 P rounds of a barrier; 0: the cost of a message sent and received.
+    double combine = 0;                                // cost per block combined with others
+    double gamma = 0;                                  // cost per byte copied when messages are combined
+    double reduce = 0;                                 // cost per byte reduced
+    double delta = 0;                                  // cost per byte staged in NIC memory
+    double beta_em = 0;  // cost per byte sent from NIC memory; 0: never sent from there
+    // Cost per message and per byte of all processes of a node; 0: they do not slow each other.
+    double node_alpha = 0, node_beta = 0;
+    double packet = 0;  // bytes after which a sender waits for an acknowledgment; 0: it never waits
+    // Cost of each of log2 P rounds of a barrier; 0: the cost of sending and receiving a message.
     double barrier_round = 0;
 };
 

@@ -140,7 +140,7 @@ class RoundTimer {
     }
     struct RouteCost {
         double latency = 0;
-        double bandwidth = std::numeric_limits<double>::infinity();  // of its narrowest link
+        double bandwidth = std::numeric_limits<double>::infinity();  // of the narrowest link of the route
     };
     /// Resets link loads. Returns the seconds of the busiest link.
     double drain_links() {

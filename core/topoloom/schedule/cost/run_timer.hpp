@@ -90,8 +90,9 @@ class RunTimer {
         double start;             // time after which its sender has started all earlier messages
         double passing_time = 0;  // time after which it has passed all its links and ports
         double latency = 0;
-        double bandwidth = std::numeric_limits<double>::infinity();  // of the narrowest link of its route
-        std::size_t first_filled = 0, links = 0, ports = 0;          // in filled_: first index, links, ports
+        double bandwidth = std::numeric_limits<double>::infinity();  // of the narrowest link of the route
+        std::size_t first_filled = 0;                                // index in filled_
+        std::size_t links = 0, ports = 0;                            // number of links and ports used
     };
 
     [[nodiscard]] Node node(Rank rank) const { return calls_.node[rank.value]; }
@@ -168,7 +169,7 @@ class RunTimer {
         const std::optional<Bytes> to_card =
             model_.sends_from_nic() ? staged_bytes(schedule, calls_.rank_in_call(from), round) : std::nullopt;
         const std::uint32_t processes = senders_on_[node(from).value];
-        Departures sent_by, inside;  // of inter-node and intra-node messages
+        Departures sent_by, inside;  // departures of inter-node and intra-node messages
         double busy_before = 0;
         for (const InFlight& message : messages) {
             const NetworkModel& model = select_model(is_intra_node(message));
@@ -224,11 +225,11 @@ class RunTimer {
     bool shares_;  // whether processes of a node slow each other
     Meter& meter_;
     LinkQueues links_;
-    LinkQueues ports_;  // per node: outgoing, incoming and intra-node bytes
+    LinkQueues ports_;  // queues per node for outgoing, incoming and intra-node bytes
     RoundLoads cpu_;
     RoundArrivals arrivals_;
     std::vector<std::uint32_t> senders_on_;  // by node
-    std::vector<double> before_;             // clocks of ranks
+    std::vector<double> before_;             // clocks of the ranks before the round
     std::vector<Rank> senders_;
     std::vector<SentMessage> of_rank_;
     std::vector<InFlight> messages_;

@@ -17,7 +17,7 @@ std::vector<ClusterMerge> average_linkage(MeanDistances distances) {
             chain.push_back(static_cast<std::size_t>(std::find(is_merged.begin(), is_merged.end(), false) -
                                                      is_merged.begin()));
         const std::size_t end = chain.back();
-        // On ties the previous thing wins, so that chains end.
+        // On ties the previous item wins, so that chains end.
         std::size_t nearest = chain.size() > 1 ? chain[chain.size() - 2] : size;
         for (std::size_t other = 0; other < size; ++other) {
             if (other == end || is_merged[other]) continue;
@@ -48,19 +48,19 @@ std::vector<ClusterMerge> average_linkage(MeanDistances distances) {
 std::vector<std::uint32_t> find_clusters(const std::vector<ClusterMerge>& merges, std::size_t first) {
     std::vector<std::uint32_t> of(merges.size() + 1);
     std::iota(of.begin(), of.end(), 0U);
-    const auto top = [&](std::uint32_t thing) {
-        while (of[thing] != thing) thing = of[thing];
-        return thing;
+    const auto top = [&](std::uint32_t item) {
+        while (of[item] != item) item = of[item];
+        return item;
     };
     for (std::size_t i = 0; i < first; ++i) {
         const auto [low, high] = std::minmax({top(merges[i].a), top(merges[i].b)});
         of[high] = low;
     }
-    // The lowest thing of its group comes first and has already been assigned a number.
+    // The lowest item of its group comes first and has already been assigned a number.
     std::vector<std::uint32_t> group_number(of.size());
     std::uint32_t count = 0;
-    for (std::uint32_t thing = 0; thing < of.size(); ++thing)
-        group_number[thing] = of[thing] == thing ? count++ : group_number[top(thing)];
+    for (std::uint32_t item = 0; item < of.size(); ++item)
+        group_number[item] = of[item] == item ? count++ : group_number[top(item)];
     return group_number;
 }
 

@@ -14,7 +14,7 @@
 namespace topoloom {
 
 enum class BinomialOrder {
-    standard,            // root, root + 1, ... wrapping at the end
+    standard,            // root, root + 1, ..., modulo the number of processes
     fastest_edge_first,  // every sender is assigned the nearest unassigned process
     channel_aware,       // the same, but the farthest process in the step with one sender per channel
     random,              // the root, then a random order

@@ -26,14 +26,14 @@ void check_probability(double p) {
     if (!(p > 0 && p < 1)) fail("p is ", p, "; a probability of errors must be above 0 and below 1");
 }
 
-/// A partition of things into groups numbered from 0.
+/// A partition of items into groups numbered from 0.
 struct Parts {
     Numbers of;
     std::uint32_t count = 1;
     double log_chance = 0;
 };
 
-/// Numbers groups in order of their lowest thing.
+/// Numbers groups in order of their lowest item.
 void renumber(Parts& parts) {
     std::map<std::uint32_t, std::uint32_t> number;
     for (std::uint32_t& group : parts.of)
@@ -128,8 +128,8 @@ void move_to_nearest(const Pairs& pairs, Parts& parts) {
 }
 
 /// Upper bound on the logarithm of the number of partitions into this number of groups.
-double log_partition_count(std::size_t things, std::uint32_t groups) {
-    return static_cast<double>(things) * std::log(groups) - std::lgamma(groups + 1.0);
+double log_partition_count(std::size_t items, std::uint32_t groups) {
+    return static_cast<double>(items) * std::log(groups) - std::lgamma(groups + 1.0);
 }
 
 class Splitter {
@@ -160,34 +160,34 @@ class Splitter {
     }
 
    private:
-    /// Partitions things (processes or groups of processes) into groups; returns the best partition that is
+    /// Partitions items (processes or groups of processes) into groups; returns the best partition that is
     /// not rejected.
-    std::optional<Parts> find_parts(const Pairs& pairs, const Parts& things) const {
-        MeanDistances distances(things.count);
+    std::optional<Parts> find_parts(const Pairs& pairs, const Parts& items) const {
+        MeanDistances distances(items.count);
         for (std::size_t a = 0; a < pairs.size(); ++a) {
             for (std::size_t b = 0; b < a; ++b) {
-                if (things.of[a] != things.of[b])
-                    distances.add(things.of[a], things.of[b], pairs.clipped_time(a, b));
+                if (items.of[a] != items.of[b])
+                    distances.add(items.of[a], items.of[b], pairs.clipped_time(a, b));
             }
         }
         const std::vector<ClusterMerge> merges = average_linkage(std::move(distances));
         for (const std::size_t first : best_cuts(merges)) {
             const Numbers clusters = find_clusters(merges, first);
             Parts parts;
-            for (const std::uint32_t thing : things.of) parts.of.push_back(clusters[thing]);
+            for (const std::uint32_t item : items.of) parts.of.push_back(clusters[item]);
             parts.count = static_cast<std::uint32_t>(clusters.size() - first);
-            if (things.count == pairs.size()) move_to_nearest(pairs, parts);
-            if (parts.count > 1 && is_significant(pairs, things, parts)) return parts;
+            if (items.count == pairs.size()) move_to_nearest(pairs, parts);
+            if (parts.count > 1 && is_significant(pairs, items, parts)) return parts;
         }
         return {};
     }
 
-    bool is_significant(const Pairs& pairs, const Parts& things, Parts& parts) const {
+    bool is_significant(const Pairs& pairs, const Parts& items, Parts& parts) const {
         std::vector<double> inside, across;
         std::vector<std::vector<double>> inside_of(parts.count), into(parts.count);
         for (std::size_t a = 0; a < pairs.size(); ++a) {
             for (std::size_t b = 0; b < a; ++b) {
-                if (things.of[a] == things.of[b]) continue;
+                if (items.of[a] == items.of[b]) continue;
                 const double time = pairs.time(a, b);
                 const bool together = parts.of[a] == parts.of[b];
                 (together ? inside : across).push_back(time);
@@ -197,12 +197,12 @@ class Splitter {
         }
         const StudentTest whole = student_test(summarize(std::move(across)), summarize(std::move(inside)));
         parts.log_chance =
-            whole.log_p + log_partition_count(things.count, parts.count) + std::log(things.count);
+            whole.log_p + log_partition_count(items.count, parts.count) + std::log(items.count);
         const double share = static_cast<double>(pairs.size()) / static_cast<double>(costs_.size());
         if (!(whole.t > 0 && parts.log_chance <= std::log(significance_ * share))) return false;
         for (std::uint32_t group = 0; group < parts.count; ++group) {
             if (inside_of[group].empty()) {
-                if (things.count == pairs.size()) return false;  // a process alone
+                if (items.count == pairs.size()) return false;  // a process alone
                 continue;
             }
             const StudentTest own =

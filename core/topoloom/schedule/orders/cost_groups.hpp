@@ -27,7 +27,7 @@ struct CostGroups {
     std::vector<std::uint32_t> of;
     std::uint32_t count = 1;
     double chance = 1;  // p-value of the split if all processes were homogeneous; 1 if they are not split
-    std::vector<CostGroup> groups;  // outermost; none if they are not split
+    std::vector<CostGroup> groups;  // outermost groups; none if the processes are not split
 };
 
 /// Splits processes into groups with slower messages between them, recursively. The distance of two processes

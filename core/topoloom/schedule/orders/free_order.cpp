@@ -90,7 +90,7 @@ class Shapes {
     }
 
    private:
-    std::vector<std::uint32_t> spans_;                            // nodes of a subtree
+    std::vector<std::uint32_t> spans_;                            // number of nodes in a subtree, by level
     std::vector<std::map<std::uint32_t, std::uint32_t>> levels_;  // subtree -> index of its shape
 };
 

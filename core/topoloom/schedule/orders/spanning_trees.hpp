@@ -49,14 +49,14 @@ enum class ParentChoice { least_loaded, last };
 /// a vertex, the first one is kept. Throws Error like switch_trees().
 [[nodiscard]] SpanningTree route_tree(const Machine& machine, const Multicast& multicast);
 
-/// Trees no two of which have a link in common: on a torus two for every axis, as many as links lead into a router, so
-/// that there can't be more (Edmonds 1973); if an axis does not close, one for every axis. Axes of one router do not
-/// count.
+/// Link-disjoint spanning trees. A torus has two trees per axis, as many as links lead into a router, hence
+/// the maximum (Edmonds 1973). If an axis is open, there is one tree per axis. Axes of one router are
+/// ignored. Throws Error like switch_trees().
 ///
-/// Let the root be 0. The tree of axis i and direction s goes along the axes i, i + 1, ... round to i - 1 in turn, always
-/// in direction s, to all routers with x_i != 0; those with x_i = 0 it comes to by one more step along i. Hence into a
-/// router x it comes along i, if x_i = 0, and else along the last axis before i, wrapping at the end, on which x is not
-/// 0: another one for every i. Throws Error likewise.
+/// Proof of disjointness, with root 0: the tree of axis i and direction s follows the axes i, i + 1, ...
+/// cyclically, always in direction s, to all routers with x_i != 0. One more step along i leads to the
+/// routers with x_i = 0. A router x with x_i = 0 is therefore entered along axis i. Any other router is
+/// entered along the last axis before i, cyclically, on which x is not 0. These axes differ for every i.
 template <std::size_t Width>
 [[nodiscard]] std::vector<SpanningTree> disjoint_trees(const BasicTorus<Width>& torus,
                                                        const Multicast& multicast);

@@ -156,7 +156,7 @@ class GridTrees {
     Cell extent_{}, root_{};
     std::array<Divisor, max_axes> by_extent_{};
     std::array<std::size_t, max_axes> stride_{};
-    std::uint64_t height_ = 0;  // to the farthest corner
+    std::uint64_t height_ = 0;  // number of steps to the farthest corner
     // Maximum extra length of a path to a cell with the root's coordinate on an axis.
     std::uint64_t detour_ = 0;
 };

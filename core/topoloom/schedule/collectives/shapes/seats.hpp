@@ -67,7 +67,7 @@ class Seats {
     }
 
     std::vector<std::uint32_t> seat_of_;  // by rank
-    std::vector<std::uint32_t> rank_on_;  // by seat; no_index: empty
+    std::vector<std::uint32_t> rank_on_;  // rank by seat; no_index if the seat is empty
 };
 
 /// Formats the seats of ranks 0, 1, ... out of `count` seats.
