@@ -114,8 +114,8 @@ struct AliasOptions {
     Remainder remainder = Remainder::phantoms;
     void visit(auto& field) {
         field("remainder", remainder, Choices{"phantoms", "exact"},
-              "loads whose sum the number of ranks does not divide end within k-2..k, k the ceiling of their "
-              "mean; or exactly at k-1 or k, and ranks that are down to their share give no more");
+              "final loads if the mean is not an integer; k is its ceiling; phantoms: k-2 to k; exact: k-1 "
+              "or k, and ranks stop sending at their target");
     }
 };
 
@@ -132,7 +132,7 @@ Plan alias_plan(std::span<const std::int64_t> loads, Remainder remainder,
 
 Balancer alias_balancer() {
     return balancer<run_alias>({.name = "alias",
-                                .summary = "every rank that lacks tasks is given all of them by one other",
+                                .summary = "each receiver gets all its missing tasks from a single sender",
                                 .source = "Sudheer 2012, ch. 5"});
 }
 

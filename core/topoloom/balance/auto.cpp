@@ -32,7 +32,7 @@ struct AutoOptions {
     PlanCost cost = PlanCost::hop_bytes;
     void visit(auto& field) {
         field("cost", cost, Choices{"hop-bytes", "busiest-link", "messages"},
-              "what the plan should have the least of, on a machine");
+              "quantity that the plan minimizes on a machine");
     }
 };
 
@@ -94,7 +94,7 @@ Plan run_auto(const BalanceProblem& problem, const AutoOptions& options) {
 
 Balancer auto_balancer() {
     return balancer<run_auto>(
-        {.name = "auto", .summary = "the cheapest of transport and curve; without a machine, alias"});
+        {.name = "auto", .summary = "the cheaper plan of transport and curve; without a machine, alias"});
 }
 
 }  // namespace topoloom

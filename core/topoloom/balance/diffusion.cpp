@@ -149,8 +149,9 @@ namespace {
 struct FlowOptions {
     Neighbors neighbors = Neighbors::hypercube;
     void visit(auto& field) {
-        field("neighbors", neighbors, Choices{"ring", "hypercube"},
-              "between which ranks tasks move: the next ones, or those whose numbers differ in one bit");
+        field(
+            "neighbors", neighbors, Choices{"ring", "hypercube"},
+            "ranks between which tasks move; ring: adjacent ranks; hypercube: ranks that differ in one bit");
     }
 };
 
@@ -160,7 +161,7 @@ struct IntegerDiffusionOptions : FlowOptions {
     std::uint32_t steps = 1000;
     void visit(auto& field) {
         FlowOptions::visit(field);
-        field("steps", steps, step_range, "most steps of diffusion");
+        field("steps", steps, step_range, "maximum number of diffusion steps");
     }
 };
 
@@ -168,7 +169,8 @@ struct DiffusionOptions : IntegerDiffusionOptions {
     std::uint32_t order = 1;
     void visit(auto& field) {
         IntegerDiffusionOptions::visit(field);
-        field("order", order, Range{1, 2}, "2: a step also goes on as the one before");
+        field("order", order, Range{1, 2},
+              "1: a step depends on loads only; 2: a step also repeats part of the previous step");
     }
 };
 
@@ -191,7 +193,7 @@ Plan run_laplacian(const BalanceProblem& problem, const FlowOptions& options) {
 Balancer diffusion_balancer() {
     return balancer<run_diffusion>(
         {.name = "diffusion",
-         .summary = "neighbors level out their difference, step by step",
+         .summary = "neighbors reduce their load difference, step by step",
          .source = "Cybenko 1989; second order: Muthukrishnan, Ghosh, Schultz 1998",
          .forwards_tasks = true});
 }
@@ -199,14 +201,14 @@ Balancer diffusion_balancer() {
 Balancer integer_diffusion_balancer() {
     return balancer<run_integer_diffusion>(
         {.name = "integer-diffusion",
-         .summary = "the same in entire tasks; ends where neighbors differ by less than their degree",
+         .summary = "diffusion of whole tasks; ends when neighbors differ by at most their degree",
          .source = "Sudheer 2012, ch. 5",
          .forwards_tasks = true});
 }
 
 Balancer laplacian_balancer() {
     return balancer<run_laplacian>({.name = "laplacian",
-                                    .summary = "the flow between neighbors with the least sum of squares",
+                                    .summary = "tasks follow the least-squares flow between neighbors",
                                     .source = "Hu, Blake, Emerson 1998",
                                     .forwards_tasks = true});
 }

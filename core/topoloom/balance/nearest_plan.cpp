@@ -79,9 +79,8 @@ struct CurveOptions {
     Partners partners = Partners::order;
     void visit(auto& field) {
         field("partners", partners, Choices{"order", "nearest"},
-              "the alias method with ranks in the order of the curve; or the nearest one along it that has "
-              "tasks "
-              "to give, which ends at the floor or ceiling of the mean");
+              "order: the alias method with ranks in curve order; nearest: each receiver gets tasks from the "
+              "nearest sender along the curve, and loads end at the floor or ceiling of the mean");
     }
 };
 

@@ -45,9 +45,8 @@ Plan sweep_plan(std::span<const std::int64_t> loads) {
 
 Balancer sweep_balancer() {
     return balancer<run_sweep>({.name = "sweep",
-                                .summary =
-                                    "as alias, but ranks that gave too much are served next; ranks can "
-                                    "decide it without knowing all loads",
+                                .summary = "as alias, but a sender below its target is the next receiver; "
+                                           "ranks can compute the plan without all loads",
                                 .source = "Hübschle-Schneider, Sanders 2019"});
 }
 

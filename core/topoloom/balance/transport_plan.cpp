@@ -54,7 +54,7 @@ namespace {
 struct TransportOptions {
     std::uint32_t receives = default_receive_limit;
     void visit(auto& field) {
-        field("receives", receives, Range{0, 1e6}, "ranks that one may receive from, at most; 0: any number");
+        field("receives", receives, Range{0, 1e6}, "maximum number of senders per receiver; 0: unlimited");
     }
 };
 
@@ -65,10 +65,11 @@ Plan run_transport(const BalanceProblem& problem, const TransportOptions& option
 }  // namespace
 
 Balancer transport_balancer() {
-    return balancer<run_transport>({.name = "transport",
-                                    .summary = "surplus goes to deficits over the fewest hops",
-                                    .source = "transportation simplex: Dantzig 1951",
-                                    .needs_machine = true});
+    return balancer<run_transport>(
+        {.name = "transport",
+         .summary = "surplus tasks move to ranks with a deficit over the fewest hops",
+         .source = "transportation simplex: Dantzig 1951",
+         .needs_machine = true});
 }
 
 }  // namespace topoloom

@@ -34,7 +34,7 @@ Plan run_two_pointers(const BalanceProblem& problem) { return two_pointer_plan(p
 Balancer two_pointer_balancer() {
     return balancer<run_two_pointers>(
         {.name = "qwalk",
-         .summary = "the first rank with too many tasks gives to the first with too few",
+         .summary = "the first rank with a surplus sends to the first rank with a deficit",
          .source = "Wagner, Bajdich, Mitas 2009 (QWalk); Sudheer 2012, ch. 5"});
 }
 

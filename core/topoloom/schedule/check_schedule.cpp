@@ -68,10 +68,10 @@ void ScheduleVerifier::apply_block(std::uint64_t round, Transfer transfer, const
     }
     if (transfer == Transfer::combine) {
         if (common != 0 && collective_.operation() != Operation::barrier)
-            fail_message(round, message, block, "which has a part of it already");
+            fail_message(round, message, block, "which already has a part of this block");
     } else {
-        if (lost != 0) fail_message(round, message, block, "which would lose a part of its own");
-        if (fresh == 0) fail_message(round, message, block, "which has it already");
+        if (lost != 0) fail_message(round, message, block, "which would lose a part of its data");
+        if (fresh == 0) fail_message(round, message, block, "which already has this block");
     }
     for (std::size_t k = 0; k < with.size(); ++k) there[k] |= with[k];
 }
@@ -82,23 +82,24 @@ void ScheduleVerifier::verify_round(std::uint64_t round, Transfer transfer,
     for (const TracedMessage& message : messages) {
         Bytes bytes;
         for (const std::uint64_t block : message.blocks) {
-            if (block >= collective_.block_count()) fail_message(round, message, block, "which there is not");
-            if (!has_any_share(message.from, block)) fail_message(round, message, block, "which it has not");
+            if (block >= collective_.block_count())
+                fail_message(round, message, block, "but the block does not exist");
+            if (!has_any_share(message.from, block))
+                fail_message(round, message, block, "but does not have this block");
             const auto own = shares(message.from, block);
             carried.insert(carried.end(), own.begin(), own.end());
             bytes += collective_.bytes_of(block);
         }
         if (bytes != message.bytes) {
             fail("round ", round, ": the message from rank ", message.from.value, " to rank ",
-                 message.to.value, " is of ", message.bytes.value, " bytes, but its blocks are of ",
-                 bytes.value);
+                 message.to.value, " has ", message.bytes.value, " bytes, but its blocks have ", bytes.value);
         }
     }
     if (transfer == Transfer::move) {
         for (const TracedMessage& message : messages) {
             for (const std::uint64_t block : message.blocks) {
                 if (!has_any_share(message.from, block))
-                    fail_message(round, message, block, "and to another rank, too");
+                    fail_message(round, message, block, "but has already sent it to another rank");
                 std::fill_n(&shares_[at(message.from, block)], whole_.size(), 0);
             }
         }
@@ -121,7 +122,7 @@ void ScheduleVerifier::finish() const {
         std::ptrdiff_t promised = 0;
         each_allowed_block(collective_, rank, true, [&](std::uint64_t block) {
             if (!collective_.has_finally(rank, block)) return;
-            if (!has_all_shares(rank, block)) wrong(rank, block, " has not all of block ");
+            if (!has_all_shares(rank, block)) wrong(rank, block, " lacks data of block ");
             ++promised;
         });
         if (collective_.allows_extra_blocks()) continue;

@@ -43,36 +43,39 @@ TEST_CASE("an error names the fault of a schedule") {
         verifier.finish();
     };
     using Messages = std::vector<TracedMessage>;
-    CHECK_THROWS_WITH(played(scatter_of_3, Transfer::move, Messages{make_message(1, 2, {2})}),
-                      "scatter of 3 ranks, round 0: rank 1 sends block 2 to rank 2, which it has not");
+    CHECK_THROWS_WITH(
+        played(scatter_of_3, Transfer::move, Messages{make_message(1, 2, {2})}),
+        "scatter of 3 ranks, round 0: rank 1 sends block 2 to rank 2, but does not have this block");
     CHECK_THROWS_WITH(
         played(scatter_of_3, Transfer::move, Messages{make_message(0, 1, {1}), make_message(0, 2, {1})}),
-        "scatter of 3 ranks, round 0: rank 0 sends block 1 to rank 2, and to another rank, too");
+        "scatter of 3 ranks, round 0: rank 0 sends block 1 to rank 2, but has already sent it to another "
+        "rank");
     CHECK_THROWS_WITH(played(scatter_of_3, Transfer::move, Messages{make_message(0, 1, {1})}),
                       "scatter of 3 ranks: in the end rank 0 still has block 2");
     CHECK_THROWS_WITH(
         played(scatter_of_3, Transfer::copy, Messages{make_message(0, 1, {1}), make_message(0, 2, {2})}),
         "scatter of 3 ranks: in the end rank 0 still has block 1");
-    CHECK_THROWS_WITH(played(scatter_of_3, Transfer::move, Messages{make_message(0, 1, {3})}),
-                      "scatter of 3 ranks, round 0: rank 0 sends block 3 to rank 1, which there is not");
+    CHECK_THROWS_WITH(
+        played(scatter_of_3, Transfer::move, Messages{make_message(0, 1, {3})}),
+        "scatter of 3 ranks, round 0: rank 0 sends block 3 to rank 1, but the block does not exist");
     CHECK_THROWS_WITH(played(all_reduce_of_3, Transfer::combine, Messages{make_message(0, 1, {0})}),
-                      "all-reduce of 3 ranks: in the end rank 0 has not all of block 0");
+                      "all-reduce of 3 ranks: in the end rank 0 lacks data of block 0");
     TracedMessage heavy = make_message(0, 1, {1});
     heavy.bytes = Bytes{11};
     CHECK_THROWS_WITH(played(scatter_of_3, Transfer::move, Messages{heavy}),
-                      "round 0: the message from rank 0 to rank 1 is of 11 bytes, but its blocks are of 10");
+                      "round 0: the message from rank 0 to rank 1 has 11 bytes, but its blocks have 10");
 
     ScheduleVerifier verifier(all_reduce_of_3);
     verifier.verify_round(0, Transfer::combine, Messages{make_message(0, 1, {0})});
-    CHECK_THROWS_WITH(
-        verifier.verify_round(1, Transfer::combine, Messages{make_message(0, 1, {0})}),
-        "all-reduce of 3 ranks, round 1: rank 0 sends block 0 to rank 1, which has a part of it already");
-    CHECK_THROWS_WITH(
-        verifier.verify_round(1, Transfer::copy, Messages{make_message(2, 1, {0})}),
-        "all-reduce of 3 ranks, round 1: rank 2 sends block 0 to rank 1, which would lose a part of its own");
-    CHECK_THROWS_WITH(
-        verifier.verify_round(1, Transfer::copy, Messages{make_message(0, 1, {0})}),
-        "all-reduce of 3 ranks, round 1: rank 0 sends block 0 to rank 1, which would lose a part of its own");
+    CHECK_THROWS_WITH(verifier.verify_round(1, Transfer::combine, Messages{make_message(0, 1, {0})}),
+                      "all-reduce of 3 ranks, round 1: rank 0 sends block 0 to rank 1, which already has a "
+                      "part of this block");
+    CHECK_THROWS_WITH(verifier.verify_round(1, Transfer::copy, Messages{make_message(2, 1, {0})}),
+                      "all-reduce of 3 ranks, round 1: rank 2 sends block 0 to rank 1, which would lose a "
+                      "part of its data");
+    CHECK_THROWS_WITH(verifier.verify_round(1, Transfer::copy, Messages{make_message(0, 1, {0})}),
+                      "all-reduce of 3 ranks, round 1: rank 0 sends block 0 to rank 1, which would lose a "
+                      "part of its data");
 
     CHECK_THROWS_WITH(check_schedule(UnreceivedMessages(Collective(Operation::broadcast, 3, Bytes{10}))),
                       "round 0: rank 2 waits for 11 bytes that rank 0 does not send");

@@ -78,7 +78,7 @@ struct SeatOptions {
     std::string seats;
     void visit(auto& field) {
         field("seats", seats,
-              "of ranks 0, 1, ..., as in 0-2:4-6:8/16: 16 of them, of which others stay empty");
+              "seats of ranks 0, 1, ..., such as 0-2:4-6:8/16: 16 seats, of which all others are empty");
     }
 };
 
@@ -95,7 +95,7 @@ AnySchedule make_direct(const Call& call, std::string_view name, const OptionVal
 }
 
 constexpr std::string_view radix_help =
-    "base of the distances; in a round a rank has up to radix - 1 messages in flight";
+    "base of the distances; a rank sends up to radix - 1 messages per round";
 
 struct RadixOptions {
     std::uint32_t radix = 2;
@@ -119,7 +119,7 @@ AnySchedule bine(const Call& call, std::string_view name, const OptionValues& va
 struct SegmentOptions {
     std::uint32_t segment = 8192;
     void visit(auto& field) {
-        field("segment", segment, {1, 1U << 30}, "bytes of a segment of a broadcast or a reduction");
+        field("segment", segment, {1, 1U << 30}, "bytes per segment of a broadcast or reduction");
     }
 };
 
@@ -145,13 +145,12 @@ struct TreesOptions {
     std::uint32_t lines = 0;
     std::uint32_t segment = 65536;
     void visit(auto& field) {
-        field(
-            "grid", grid,
-            "cells along each axis, as many as ranks, which go along the last axis first; without it near a "
-            "cube");
+        field("grid", grid, "extents of the grid of ranks, the last axis fastest; default: nearly a cube");
         field("lines", lines, Choices{"closed", "open"},
-              "closed to rings, with two trees for every axis, unless one has two cells; open with one");
-        field("segment", segment, {1, 1U << 30}, "bytes of a piece at most; all trees get as many pieces");
+              "closed: rings with two trees per axis, except axes of two ranks; open: lines with one tree "
+              "per axis");
+        field("segment", segment, {1, 1U << 30},
+              "maximum bytes per piece; all trees have equally many pieces");
     }
 };
 
@@ -175,9 +174,10 @@ struct ScatterOptions {
     std::uint32_t cut = 0;
     void visit(auto& field) {
         field("gather", gather, Choices{"ring", "doubling"},
-              "how ranks exchange the pieces; doubling takes a power of two of them");
+              "algorithm of the all-gather; doubling requires a power of two of ranks");
         field("cut", cut, Choices{"even", "rounded-up"},
-              "sizes of the pieces: they differ by a byte, or are equal but for the last ones");
+              "sizes of the pieces; even: they differ by at most one byte; rounded-up: all are equal except "
+              "the last ones");
     }
 };
 
@@ -197,7 +197,8 @@ AnySchedule ring(const Call& call, std::string_view name, const OptionValues& va
 }
 
 constexpr std::string_view fold_help =
-    "which ranks sit out where not all are on the hypercube: the last, or the even or odd ones of the first";
+    "ranks outside the hypercube if not all ranks fit: the last ranks, or the even or odd ranks among the "
+    "first";
 
 struct DoublingOptions {
     std::uint32_t fold = 0;
@@ -221,10 +222,10 @@ struct HalvingOptions {
     std::uint32_t cut = 0;
     void visit(auto& field) {
         field("fold", fold, Choices{"last", "even", "odd"}, fold_help);
-        field("order", order, Choices{"far", "near"}, "which partners halve first; not of a reduce-scatter");
-        field(
-            "cut", cut, Choices{"even", "last"},
-            "sizes of the pieces: they differ by a byte, or the last has the rest; not of a reduce-scatter");
+        field("order", order, Choices{"far", "near"}, "partners of the first step, not for reduce-scatter");
+        field("cut", cut, Choices{"even", "last"},
+              "sizes of the pieces, not for reduce-scatter; even: they differ by at most one byte; last: the "
+              "last piece has the remainder");
     }
 };
 
@@ -247,8 +248,9 @@ struct RelayOptions {
     std::uint32_t k = 8;
     std::uint32_t barrier = 0;
     void visit(auto& field) {
-        field("k", k, {1, 1U << 30}, "ranks round every stop; fewer where that has to be");
-        field("barrier", barrier, Choices{"message", "stop"}, "after what all ranks wait in a barrier");
+        field("k", k, {1, 1U << 30}, "ranks around each stop; reduced if the number of ranks requires it");
+        field("barrier", barrier, Choices{"message", "stop"},
+              "all ranks enter a barrier after each message or after each stop");
     }
 };
 
@@ -261,7 +263,8 @@ AnySchedule relay(const Call& call, std::string_view name, const OptionValues& v
 struct DirectDimensions {
     std::uint32_t direct = 3;
     void visit(auto& field) {
-        field("direct", direct, Range{0, 30}, "dimensions in which ranks send to all others at once");
+        field("direct", direct, Range{0, 30},
+              "number of last dimensions in which ranks send directly to all others");
     }
 };
 
@@ -276,14 +279,14 @@ const std::vector<ScheduleEntry>& schedules() {
     static const std::vector<ScheduleEntry> table{
         {.name = "binomial",
          .operations = {broadcast, reduce, scatter, gather},
-         .summary = "along a binomial tree",
+         .summary = "data moves along a binomial tree",
          .source = "Thakur et al. 2005",
          .cost = "ceil(log2 P) (alpha + m beta); scatter, gather: ceil(log2 P) alpha + (P - 1) m beta",
          .make = make_with_radix<Binomial>,
          .options = list_options<RadixOptions>},
         {.name = "chain",
          .operations = {broadcast, reduce, scatter, gather},
-         .summary = "from rank to rank, segment after segment",
+         .summary = "segments move from rank to rank in a pipeline",
          .source = "Karlsson 2012, eq. 5.2",
          .cost = "(P - 2 + m / s) (alpha + s beta); scatter, gather: (P - 1) (alpha + m beta)",
          .make = chain,
@@ -291,47 +294,48 @@ const std::vector<ScheduleEntry>& schedules() {
         {.name = "two-trees",
          .operations = {broadcast, reduce},
          .summary =
-             "segments alternate between two binary trees; who passes on in one is a leaf of the other",
+             "segments alternate between two binary trees; an inner rank of one tree is a leaf of the other",
          .source = "Sanders, Speck, Träff 2009",
          .cost = "(2 (log2 P - 1) + m / s) (alpha + s beta)",
          .make = two_trees,
          .options = list_options<SegmentOptions>},
         {.name = "disjoint-trees",
          .operations = {broadcast, reduce},
-         .summary = "pieces take turns on spanning trees of a grid of ranks, which share no link of a torus "
-                    "of its shape",
+         .summary = "pieces alternate between spanning trees of a grid of ranks, link-disjoint on a torus of "
+                    "this shape",
          .source = "Edmonds 1973",
          .cost = "(H - 1 + m / (T s)) (alpha + s beta)",
          .make = disjoint_trees,
          .options = list_options<TreesOptions>},
         {.name = "linear",
          .operations = {broadcast, reduce, scatter, gather},
-         .summary = "between the root and every other rank straight, without waiting between",
+         .summary = "direct messages between the root and all other ranks, in one round",
          .cost = "(P - 1) (alpha + m beta)",
          .make = make_without_options<Linear>},
         {.name = "scatter-all-gather",
          .operations = {broadcast, reduce},
-         .summary = "in pieces: scattered along a tree, then around a ring; a reduction backwards",
+         .summary =
+             "pieces are scattered along a tree, then gathered around a ring; a reduction does the reverse",
          .source = "Barnett et al. 1994; Thakur et al. 2005",
          .cost = "(ceil(log2 P) + P - 1) alpha + 2 (P - 1) / P m beta",
          .make = scatter_all_gather,
          .options = list_options<ScatterOptions>},
         {.name = "ring",
          .operations = {all_gather, reduce_scatter, all_reduce},
-         .summary = "one block per round to the next rank",
+         .summary = "each rank sends one block per round to the next rank",
          .source = "Patarasuk, Yuan 2009",
          .cost = "(P - 1) (alpha + m beta); all-reduce: 2 (P - 1) (alpha + m / P beta)",
          .make = ring},
         {.name = "recursive-doubling",
          .operations = {all_gather, all_reduce, scan, exscan},
-         .summary = "exchanges over distances 1, 2, 4, ...: a hypercube",
+         .summary = "exchanges over distances 1, 2, 4, ..., the dimensions of a hypercube",
          .source = "Thakur et al. 2005; Kumar 2005, eq. 3.11",
          .cost = "log2 P alpha + (P - 1) m beta; all-reduce, scan, exscan: log2 P (alpha + m beta)",
          .make = recursive_doubling,
          .options = list_options<DoublingOptions>},
         {.name = "halving",
          .operations = {reduce_scatter, all_reduce, reduce},
-         .summary = "recursive halving; an all-reduce gathers again by doubling, a reduction along a tree "
+         .summary = "recursive halving; then an all-reduce gathers by doubling, and a reduction along a tree "
                     "(Rabenseifner)",
          .source = "Rabenseifner 2004",
          .cost = "log2 P alpha + (P - 1) m beta; all-reduce, reduce: 2 log2 P alpha + 2 (P - 1) / P m beta",
@@ -339,7 +343,7 @@ const std::vector<ScheduleEntry>& schedules() {
          .options = list_options<HalvingOptions>},
         {.name = "bruck",
          .operations = {all_gather, all_to_all},
-         .summary = "ceil(log2 P) rounds for any P",
+         .summary = "exchanges at doubling distances, in ceil(log2 P) rounds for any P",
          .source = "Bruck et al. 1997",
          .cost =
              "ceil(log2 P) alpha + (P - 1) m beta; all-to-all: ceil(log2 P) (alpha + P / 2 m (beta + gamma))",
@@ -347,8 +351,7 @@ const std::vector<ScheduleEntry>& schedules() {
          .options = list_options<RadixOptions>},
         {.name = "bine",
          .operations = {broadcast, reduce, scatter, gather, all_gather, reduce_scatter, all_reduce},
-         .summary = "along binomial trees, or in exchanges, over distances 1, 1, 3, 5, 11, ... on a ring: a "
-                    "third less",
+         .summary = "trees or exchanges over ring distances 1, 1, 3, 5, 11, ..., a third below powers of two",
          .source = "De Sensi et al. 2025",
          .cost = "ceil(log2 P) (alpha + m beta); scatter, gather: ceil(log2 P) alpha + (P - 1) m beta; "
                  "all-gather, reduce-scatter: log2 P alpha + (P - 1) m beta; all-reduce: 2 log2 P alpha + 2 "
@@ -356,13 +359,13 @@ const std::vector<ScheduleEntry>& schedules() {
          .make = bine},
         {.name = "bine-doubling",
          .operations = {all_reduce},
-         .summary = "the same exchanges, of the whole vector",
+         .summary = "exchanges of the whole vector with the partners of bine",
          .source = "De Sensi et al. 2025",
          .cost = "log2 P (alpha + m beta)",
          .make = make_without_options<BineButterfly>},
         {.name = "neighbor-exchange",
          .operations = {all_gather},
-         .summary = "two blocks per round between neighbors of a ring",
+         .summary = "neighbors of a ring exchange two blocks per round",
          .source = "Chen et al. 2005",
          .cost = "P / 2 alpha + (P - 1) m beta",
          .make = make_without_options<NeighborExchange>,
@@ -370,82 +373,81 @@ const std::vector<ScheduleEntry>& schedules() {
          .supports_rank_count = NeighborExchange::supports_rank_count},
         {.name = "dissemination",
          .operations = {barrier},
-         .summary = "in round j a signal to the rank 2^j further",
+         .summary = "in round j each rank signals the rank at distance 2^j",
          .source = "Hensgen et al. 1988",
          .cost = "ceil(log2 P) alpha",
          .make = make_with_radix<Dissemination>,
          .options = list_options<RadixOptions>},
         {.name = "cyclic",
          .operations = {all_to_all, all_gather, reduce_scatter},
-         .summary = "in round i straight to the rank i further",
+         .summary = "in round i each rank sends directly to the rank at distance i",
          .source = "Kumar 2005, eq. 4.2",
-         .cost = "(P - 1) (alpha + m beta); out of the card's memory, all-gather: (P - 1) (alpha + m "
-                 "beta_em) + m delta",
+         .cost =
+             "(P - 1) (alpha + m beta); from NIC memory, all-gather: (P - 1) (alpha + m beta_em) + m delta",
          .make = make_direct<DirectOrder::cyclic>,
          .options = list_options<SeatOptions>},
         {.name = "pairwise",
          .operations = {all_to_all, all_gather, reduce_scatter},
-         .summary = "in round i straight to and from rank r xor i: prefix send",
+         .summary = "in round i rank r exchanges data directly with rank r xor i (prefix send)",
          .source = "Kumar 2005, eq. 4.1",
-         .cost = "(2^ceil(log2 P) - 1) (alpha + m beta); out of the card's memory, all-gather: (2^ceil(log2 "
-                 "P) - 1) (alpha + m beta_em) + m delta",
+         .cost = "(2^ceil(log2 P) - 1) (alpha + m beta); from NIC memory, all-gather: (2^ceil(log2 P) - 1) "
+                 "(alpha + m beta_em) + m delta",
          .make = make_direct<DirectOrder::pairwise>,
          .options = list_options<SeatOptions>},
         {.name = "at-once",
          .operations = {all_to_all, all_gather, reduce_scatter},
-         .summary = "straight to all ranks, without waiting between",
+         .summary = "each rank sends directly to all other ranks, in one round",
          .source = "Kumar 2005, eq. 3.1",
-         .cost = "(P - 1) (alpha + m beta); out of the card's memory, all-gather: (P - 1) (alpha + m "
-                 "beta_em) + m delta",
+         .cost =
+             "(P - 1) (alpha + m beta); from NIC memory, all-gather: (P - 1) (alpha + m beta_em) + m delta",
          .make = make_uneven<Direct<DirectOrder::at_once>>},
         {.name = "k-prefix",
          .operations = {all_gather},
-         .summary = "blocks travel in hops of k ranks, around every stop to the ranks r xor 1, ..., k - 1",
+         .summary =
+             "blocks move in hops of k ranks; each stop r forwards them to ranks r xor 1, ..., r xor (k - 1)",
          .source = "Kumar 2005, eq. 4.5",
-         .cost = "(P - 1) (alpha + m beta); out of the card's memory: (P - 1) (alpha + m beta_em) + P / k m "
-                 "delta",
+         .cost = "(P - 1) (alpha + m beta); from NIC memory: (P - 1) (alpha + m beta_em) + P / k m delta",
          .make = relay<RelayOrder::prefix>,
          .options = list_options<RelayOptions>},
         {.name = "k-shift",
          .operations = {all_gather},
-         .summary = "blocks travel in hops of k ranks, around every stop to the nearest k - 1",
+         .summary = "blocks move in hops of k ranks; each stop forwards them to the nearest k - 1 ranks",
          .source = "Kumar 2005, eq. 4.6",
-         .cost = "(P - 1) (alpha + m beta); out of the card's memory: (P - 1) (alpha + m beta_em) + P / k m "
-                 "delta",
+         .cost = "(P - 1) (alpha + m beta); from NIC memory: (P - 1) (alpha + m beta_em) + P / k m delta",
          .make = relay<RelayOrder::shift>,
          .options = list_options<RelayOptions>},
         {.name = "mesh",
          .operations = {all_to_all, all_gather, many_to_many, many_to_many_multicast},
-         .summary = "messages combined along rows, then columns, of a virtual square",
+         .summary = "messages are combined along the rows, then the columns, of a virtual square",
          .source = "Kumar 2005, sec. 3.1",
          .cost = "all-to-all 2 (sqrt(P) - 1) (alpha + sqrt(P) m beta); all-gather 2 (sqrt(P) - 1) alpha + (P "
                  "- 1) m beta",
          .make = make_without_options<CombiningMesh, 2>},
         {.name = "grid",
          .operations = {all_to_all, all_gather, many_to_many, many_to_many_multicast},
-         .summary = "messages combined along the three axes of a virtual cube",
+         .summary = "messages are combined along the three axes of a virtual cube",
          .source = "Kumar 2005, sec. 3.1",
          .cost = "all-to-all 3 (cbrt(P) - 1) (alpha + P^(2/3) m beta); all-gather 3 (cbrt(P) - 1) alpha + (P "
                  "- 1) m beta",
          .make = make_without_options<CombiningMesh, 3>},
         {.name = "hypercube",
          .operations = {all_to_all, many_to_many, many_to_many_multicast},
-         .summary = "messages combined in an exchange along every dimension of a virtual hypercube",
+         .summary = "messages are combined in one exchange along every dimension of a virtual hypercube",
          .source = "Kumar 2005, sec. 3.1",
          .cost = "all-to-all log2 P (alpha + P/2 m (beta + gamma))",
          .make = make_without_options<CombiningHypercube>},
         {.name = "hypercube-direct",
          .operations = {all_gather, many_to_many_multicast},
-         .summary = "the same, but with messages to all others in the last dimensions",
+         .summary = "as hypercube, but with direct messages to all others in the last dimensions",
          .source = "Kumar 2005, sec. 3.2",
-         .cost = "(log2 P - d) alpha + (P/2^d - 1) m (beta + gamma) + (2^d - 1) (alpha + P/2^d m beta); out "
-                 "of the card's memory: (log2 P - d) alpha + (P/2^d - 1) m (beta + gamma) + (2^d - 1) (alpha "
-                 "+ P/2^d m beta_em) + P/2^d m delta",
+         .cost = "(log2 P - d) alpha + (P/2^d - 1) m (beta + gamma) + (2^d - 1) (alpha + P/2^d m beta); from "
+                 "NIC memory: (log2 P - d) alpha + (P/2^d - 1) m (beta + gamma) + (2^d - 1) (alpha + P/2^d m "
+                 "beta_em) + P/2^d m delta",
          .make = hypercube_direct,
          .options = list_options<DirectDimensions>},
         {.name = "direct",
          .operations = {many_to_many, many_to_many_multicast},
-         .summary = "a message for every rank that wants one",
+         .summary = "one direct message to every rank with a demand",
          .cost = "degree (alpha + m beta)",
          .make = make_without_options<ManyToManyDirect>},
     };
