@@ -55,7 +55,7 @@ double compute_congestion(const BalanceProblem& problem, const Plan& plan) {
 Plan run_auto(const BalanceProblem& problem, const AutoOptions& options) {
     if (problem.machine == nullptr) {
         if (options.cost != PlanCost::hop_bytes)
-            fail("balancer 'auto' with a cost chooses by a machine; give one");
+            fail("balancer 'auto' with a cost requires a machine; give one");
         return balance(problem, "alias");
     }
     const auto hops = [&](const Plan& plan) { return count_task_hops(problem, plan); };

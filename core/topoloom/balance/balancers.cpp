@@ -54,7 +54,7 @@ Plan balance(const BalanceProblem& problem, std::string_view method) {
     const BalancerWithOptions found = find_balancer(method);
     static_cast<void>(compute_even_load(problem.loads));
     if (found.entry.needs_machine && problem.machine == nullptr)
-        fail("balancer '", found.entry.name, "' chooses near ranks; give a machine");
+        fail("balancer '", found.entry.name, "' requires a machine; give one");
     if (problem.machine != nullptr && problem.slots.size() != problem.loads.size())
         fail("there are loads of ", problem.loads.size(), " ranks, but ", problem.slots.size(),
              " are placed");

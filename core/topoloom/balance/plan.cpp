@@ -113,8 +113,7 @@ std::uint32_t rounds_of(std::span<const std::int64_t> loads, const Plan& plan) {
         });
         const bool stuck =
             std::ranges::all_of(left, [&](const TaskMove& m) { return load[m.from.value] == 0; });
-        if (stuck && !left.empty())
-            fail("rank ", left.front().from.value, " is to give tasks that it never has");
+        if (stuck && !left.empty()) fail("rank ", left.front().from.value, " sends tasks that it never has");
     }
     return rounds;
 }

@@ -28,12 +28,12 @@ BoundProblem::BoundProblem(const CommGraph& graph, const Allocation& allocation,
     if (graph.rank_count() == 0) fail("a pattern without ranks has no placement to bound");
     if (capacity_.empty()) capacity_.assign(allocation.slot_count(), 1);
     if (capacity_.size() != allocation.slot_count())
-        fail("the allocation has ", allocation.slot_count(), " slots, but the capacity of ", capacity_.size(),
-             " is given");
+        fail("the allocation has ", allocation.slot_count(), " slots, but there are ", capacity_.size(),
+             " capacities");
     const auto ranks = static_cast<std::uint32_t>(graph.rank_count());
     for (std::uint32_t& most : capacity_) total_capacity_ += most = std::min(most, ranks);
     if (total_capacity_ < ranks)
-        fail("the pattern has ", ranks, " ranks, but the allocation has room for ", total_capacity_);
+        fail("the pattern has ", ranks, " ranks, but the allocation has a capacity of ", total_capacity_);
     require_exact_hop_bytes(graph, allocation.machine());
     const auto farthest = std::int64_t{allocation.machine().max_distance()};
     if (farthest > 0 && graph.total_bytes().value > (std::int64_t{1} << 61) / farthest)

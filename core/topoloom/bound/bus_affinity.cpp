@@ -72,8 +72,8 @@ BusScore score_affinity(const Arcs& arcs, std::span<const Message> messages, std
 BusAffinities rank_bus_affinities(const RingBus& bus, std::span<const Node> station,
                                   const CommGraph& pattern) {
     if (station.size() != threads || pattern.rank_count() != threads)
-        fail("all assignments are those of 8 threads to 8 elements, not of ", pattern.rank_count(), " to ",
-             station.size());
+        fail("an enumeration of assignments needs 8 threads and 8 elements, not ", pattern.rank_count(),
+             " and ", station.size());
     if (bus.link_count() > max_links)
         fail("a bus of ", bus.node_count(), " stations is too large; at most 12");
     Arcs arcs;
@@ -98,7 +98,7 @@ BusAffinities rank_bus_affinities(const RingBus& bus, std::span<const Node> stat
         message.units /= unit;
         largest = std::max(largest, message.units);
         if (message.units > (max_halves / static_cast<std::int64_t>(max_links) - halves) / 2)
-            fail("the messages have too many bytes to be added; give smaller ones");
+            fail("the sum of message sizes is too large; give smaller messages");
         halves += 2 * message.units;
     }
     const bool few = halves <= std::numeric_limits<std::uint8_t>::max();
@@ -142,7 +142,7 @@ std::vector<AffinityRate> affinity_rates(const RingBus& bus, std::span<const Nod
 Bipartitions rank_bipartitions(const CommGraph& pattern) {
     const auto count = static_cast<std::uint32_t>(pattern.rank_count());
     if (count == 0 || count % 2 != 0 || count > 24)
-        fail("halves are those of 2, 4 ... 24 threads, not of ", count);
+        fail("bipartitions require 2, 4, ... or 24 threads, not ", count);
     struct Volume {
         std::uint32_t from, to;
         std::int64_t bytes;

@@ -80,7 +80,7 @@ void check_schedule(const S& schedule) {
             schedule.sends(rank, round, [&](Rank to, Bytes bytes) {
                 if (to == rank || to.value >= collective.ranks())
                     fail("round ", round, ": rank ", rank.value, " sends to ", to.value,
-                         ", which is itself or not a rank");
+                         ", which is the sender or not a rank");
                 sent.push_back({rank, to, bytes});
                 messages.push_back({rank, to, bytes, {}});
                 schedule.blocks(rank, to, round,

@@ -240,5 +240,5 @@ TEST_CASE("impossible tasks and limits are refused") {
     CHECK(error_message(one) == "task 1 has a load of -1; loads are finite and at least 0");
     one = good;
     one.owners[2] = Rank{2};
-    CHECK(error_message(one) == "task 2 is on rank 2, which is none of the ranks 0 to 1");
+    CHECK(error_message(one) == "task 2 is on rank 2; ranks are 0 to 1");
 }

@@ -306,7 +306,7 @@ TEST_CASE("auto is as good as the best method that it tries, for each cost") {
 TEST_CASE("near partners require a machine and a slot for each rank") {
     const TaskCounts loads{3, 1};
     CHECK_THROWS_WITH_AS(static_cast<void>(balance({loads}, "transport")),
-                         "balancer 'transport' chooses near ranks; give a machine", Error);
+                         "balancer 'transport' requires a machine; give one", Error);
     const Machine line = make_machine("mesh:3");
     const Allocation allocation = Allocation::whole(line);
     CHECK_THROWS_WITH_AS(static_cast<void>(balance({loads, &line, allocation.slots()}, "curve")),

@@ -251,7 +251,7 @@ TEST_CASE("impossible messages, periods and slots are refused") {
     CHECK(refusal(tasks) == "there are loads of 16 tasks, but messages of 3");
     tasks = one.tasks(2);
     tasks.periods = 0;
-    CHECK(refusal(tasks) == "tasks stay for more than 0 periods, not 0");
+    CHECK(refusal(tasks) == "the number of periods must be above 0, not 0");
     const Machine machine = make_machine("mesh:2");
     tasks.periods = 1;
     tasks.machine = &machine;

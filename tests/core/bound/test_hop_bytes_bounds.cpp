@@ -248,7 +248,7 @@ TEST_CASE("problems that no bound supports are refused") {
     const Allocation allocation = Allocation::whole(machine);
     Rng rng(1);
     CHECK_THROWS_WITH_AS(BoundProblem(random_pattern(5, 4, rng), allocation),
-                         "the pattern has 5 ranks, but the allocation has room for 4", Error);
+                         "the pattern has 5 ranks, but the allocation has a capacity of 4", Error);
     CHECK_THROWS_AS(BoundProblem(CommGraph(), allocation), Error);
     const CommGraph graph = random_pattern(4, 4, rng);
     CHECK_THROWS_AS(BoundProblem(graph, allocation, {1, 1}), Error);

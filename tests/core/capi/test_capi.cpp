@@ -204,5 +204,5 @@ TEST_CASE("C programs get the process at every position of a binomial tree") {
     CHECK(found == std::vector{6U, 7U, 0U, 1U, 2U, 3U, 4U, 5U});
     CHECK(topoloom_binomial_order(8, nullptr, "channel-aware", 0, 1, 1, found.data(), error, sizeof error) ==
           1);
-    CHECK(std::string(error) == "this order depends on what messages cost");
+    CHECK(std::string(error) == "this order depends on message costs");
 }

@@ -161,10 +161,10 @@ TEST_CASE("impossible costs and orders are refused") {
     CHECK_THROWS_AS(CostMatrix(0, {}), Error);
     const CostMatrix costs = make_group_costs(mixed, 1, 2);
     CHECK_THROWS_WITH((void)binomial_order(costs, standard, Rank{8}, 1, 1),
-                      "the root 8 is not a process; they are 0 to 7");
+                      "the root 8 is not a process; processes are 0 to 7");
     CHECK_THROWS_WITH((void)binomial_order(costs, standard, Rank{0}, 0, 1),
                       "0 channels; there must be 1 or more");
     const std::vector<Rank> twice(8, Rank{1});
     CHECK_THROWS_WITH((void)binomial_scatter_steps(costs, find_cost_groups(costs), twice, 1),
-                      "an order of 8 processes has each of them once, not 1 twice");
+                      "an order of 8 processes must contain each process once, not 1 twice");
 }

@@ -225,7 +225,7 @@ TEST_CASE("an impossible demand is refused") {
     CHECK_THROWS_WITH(Demand(4, 1, Bytes{-1}),
                       "many-to-many: -1 bytes per pair; there must be 0 or more, at most 2^62 per rank");
     CHECK_THROWS_WITH(Collective(Operation::many_to_many, 4, Bytes{1}),
-                      "many-to-many: it needs a demand: who wants whose data");
+                      "many-to-many: it needs a demand: the ranks to which each rank sends");
     CHECK_THROWS_WITH((void)all_to_all_time(Combining::mesh, 0, 1, per_message),
                       "combining: no ranks; there must be 1 or more");
 }

@@ -233,7 +233,7 @@ TEST_CASE("errors name invalid input") {
     CHECK_THROWS_WITH((void)meetings_on_routes(tree, outside),
                       "a message at node 4: the machine has nodes 0 to 3");
     CHECK_THROWS_WITH((void)block_step(10, std::vector<std::uint32_t>{1, 0, 2, 3}),
-                      "10 ranks can't be cut in 4 equal blocks");
+                      "10 ranks can't be divided into 4 equal blocks");
     CHECK_THROWS_WITH((void)block_step(8, std::vector<std::uint32_t>{1, 1}),
-                      "the targets of 2 blocks are not 0 to 1, once each");
+                      "the targets of 2 blocks are not a permutation of 0 to 1");
 }

@@ -139,7 +139,7 @@ TEST_CASE("invalid seats, or seats for another number of ranks, are refused") {
     const Call call{Operation::all_to_all, 4, Bytes{8}};
     for (const auto& [text, what] :
          {std::pair("pairwise(seats=0-2)", "schedule 'pairwise(seats=0-2)' is for 3 ranks, not for 4"),
-          {"cyclic(seats=0-2:1)", "seats '0-2:1': seat 1 is taken twice"},
+          {"cyclic(seats=0-2:1)", "seats '0-2:1': seat 1 occurs twice"},
           {"cyclic(seats=3-0)", "seats '3-0': the run 3-0 ends before it begins"},
           {"cyclic(seats=0:x:2)", "seats '0:x:2': 'x' is not a number below 16777216, as in 0-2:4-6:8/16"},
           {"pairwise(seats=0-99999999)",

@@ -123,11 +123,10 @@ TEST_CASE("errors name nodes that cannot be ordered") {
     const Machine tree = k_ary_machine(2, 2);
     const auto steps = make_shift_steps(2, {1});
     CHECK_THROWS_WITH((void)find_free_order(tree, std::vector{Node{1}, Node{1}}, steps),
-                      "node 1 stands twice among those to order");
+                      "node 1 occurs twice among the nodes to order");
     CHECK_THROWS_WITH((void)find_free_order(tree, std::vector{Node{1}, Node{4}}, steps),
                       "node 4 does not exist: the machine has 4");
     CHECK_THROWS_WITH((void)with_gaps(tree, {}), "there are no nodes to order");
-    CHECK_THROWS_WITH(
-        (void)find_free_order(make_machine("torus:4"), std::vector{Node{1}, Node{2}}, steps),
-        "routes up are known only for a whole fat tree, such as fattree:16:16, not for 'torus:4'");
+    CHECK_THROWS_WITH((void)find_free_order(make_machine("torus:4"), std::vector{Node{1}, Node{2}}, steps),
+                      "upward routes require a complete fat tree, such as fattree:16:16, not for 'torus:4'");
 }

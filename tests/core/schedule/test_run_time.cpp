@@ -114,7 +114,8 @@ TEST_CASE("a program of one step is a run, and ranks start the next step without
     CHECK(seconds({&tree, &near}) <= of_tree + of_near + 1e-15);
     CHECK(seconds({&tree, &tree}) < 2 * of_tree);  // the root does not wait for the leaves
     const AnySchedule other = make_schedule({Operation::broadcast, 8, Bytes{100}}, "binomial");
-    CHECK_THROWS_WITH(seconds({&near, &other}), "a step of a program is of 8 ranks, the first one of 16");
+    CHECK_THROWS_WITH(seconds({&near, &other}),
+                      "a step of a program has 8 ranks; ranks of the first step: 16");
 }
 
 TEST_CASE("messages in both directions use both links fully, unless the port is as narrow as one link") {

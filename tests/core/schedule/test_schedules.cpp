@@ -271,9 +271,9 @@ TEST_CASE(
         return Call{.operation = operation, .ranks = 6, .bytes = Bytes{bytes}, .in_all = true};
     };
     CHECK_THROWS_AS((void)make_schedule(call(Operation::broadcast, 12), "binomial"), Error);
-    CHECK_THROWS_WITH_AS((void)make_schedule(call(Operation::all_gather, 13), "neighbor-exchange"),
-                         "schedule 'neighbor-exchange' has blocks of one size; 13 bytes do not divide by 6",
-                         Error);
+    CHECK_THROWS_WITH_AS(
+        (void)make_schedule(call(Operation::all_gather, 13), "neighbor-exchange"),
+        "schedule 'neighbor-exchange' requires equal blocks; 13 bytes are not divisible by 6", Error);
     const AnySchedule schedule = make_schedule(call(Operation::all_gather, 12), "neighbor-exchange");
     CHECK(schedule.collective().bytes() == Bytes{2});
     check_schedule(schedule);

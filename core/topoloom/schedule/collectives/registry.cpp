@@ -53,8 +53,8 @@ Call require_equal_blocks(Call call, std::string_view name) {
     if (!call.in_all) return call;
     const auto ranks = static_cast<std::int64_t>(std::max<std::size_t>(call.ranks, 1));
     if (call.bytes.value % ranks != 0)
-        fail("schedule '", name, "' has blocks of one size; ", call.bytes.value, " bytes do not divide by ",
-             ranks);
+        fail("schedule '", name, "' requires equal blocks; ", call.bytes.value,
+             " bytes are not divisible by ", ranks);
     call.bytes = Bytes{call.bytes.value / ranks};
     call.in_all = false;
     return call;
@@ -461,7 +461,8 @@ bool ScheduleEntry::supports(Operation operation) const {
 AnySchedule make_schedule(const Call& call, std::string_view text) {
     const NamedOptions named = read_named_options("schedule", text);
     if (call.in_all && call.operation != all_gather && call.operation != reduce_scatter)
-        fail(operation_name(call.operation), ": only an all-gather or a reduce-scatter has bytes in all");
+        fail(operation_name(call.operation),
+             ": only an all-gather or a reduce-scatter accepts a total number of bytes");
     std::vector<std::string> names;
     for (const ScheduleEntry& entry : schedules()) {
         if (!entry.supports(call.operation)) continue;

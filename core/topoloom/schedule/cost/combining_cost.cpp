@@ -99,7 +99,7 @@ double nic_all_gather_time(Combining strategy, std::size_t ranks, double bytes, 
 }
 
 double relay_all_gather_time(std::size_t ranks, std::size_t k, double bytes, const CombiningCosts& costs) {
-    if (k == 0) fail("combining: a relay hands blocks to 1 rank or more, not to 0");
+    if (k == 0) fail("combining: a relay forwards blocks to 1 rank or more, not to 0");
     const double p = find_equation_ranks(Combining::direct, ranks).ranks;
     if (k == 1) return (p - 1) * (costs.alpha + bytes * costs.beta);
     return (p - 1) * (costs.alpha + bytes * costs.beta_em) +

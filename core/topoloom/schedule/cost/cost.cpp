@@ -310,7 +310,7 @@ double program_time(std::span<const AnySchedule* const> steps, const NetworkMode
     for (const AnySchedule* step : steps) {
         const std::size_t ranks = step->collective().ranks();
         if (ranks != at.ranks)
-            fail("a step of a program is of ", ranks, " ranks, the first one of ", at.ranks);
+            fail("a step of a program has ", ranks, " ranks; ranks of the first step: ", at.ranks);
     }
     const NetworkModel memory = memory_model(at.model, machine.node_spec());
     const Budget unlimited;

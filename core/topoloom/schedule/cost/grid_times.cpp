@@ -67,7 +67,8 @@ double pipelined_time(const NodeMap& map, const GridLinks& links, double bytes, 
                       FormulaVariant variant) {
     check_arguments(links, bytes);
     if (!(segment > 0 && segment <= bytes))
-        fail("segments of ", segment, " bytes do not cut a message of ", bytes, "; give 1 to ", bytes);
+        fail("segments of ", segment, " bytes are unsuitable for a message of ", bytes, "; give 1 to ",
+             bytes);
     const ChainSteps chains = count_chain_steps(map, links, variant);
     const double segments = bytes / segment;
     return std::max(0.0, (chains.steps + chains.axes * segments) * links.latency_s +

@@ -68,7 +68,7 @@ NetworkModel NetworkModel::regimes(std::vector<CostLine> lines, const MessageCos
 NetworkModel NetworkModel::largest(std::vector<CostLine> lines, const MessageCosts& costs) {
     for (const CostLine& line : lines) {
         if (line.most != no_limit)
-            fail("where the largest line counts, none has a limit, but one goes up to ", line.most, " bytes");
+            fail("lines of a maximum must have no limit, but one goes up to ", line.most, " bytes");
     }
     return {std::move(lines), costs, true};
 }
@@ -79,7 +79,7 @@ NetworkModel NetworkModel::loggp(double L, double o, double g, double G, Message
     const double gap = std::max(g, o);
     if (G > gap) fail("a byte takes longer than a message: G = ", G, " s exceeds g = ", gap, " s");
     const double latency = L + 2 * o - gap;
-    if (latency < 0) fail("g = ", g, " s exceeds what a message alone takes, L + 2 o = ", L + 2 * o, " s");
+    if (latency < 0) fail("g = ", g, " s exceeds the time of a single message, L + 2 o = ", L + 2 * o, " s");
     costs.latency = latency;
     costs.send_cpu = costs.receive_cpu = o;
     return regimes({{gap - G, G}}, costs);
@@ -128,8 +128,7 @@ NetworkModel NetworkModel::with_inside(const NetworkModel& inside) const {
 }
 
 double NetworkModel::nic_time(Bytes size, std::uint32_t processes) const {
-    if (!sends_from_nic())
-        fail("this model has no beta_em, the time of a byte sent from the network card's memory");
+    if (!sends_from_nic()) fail("this model has no beta_em, the time per byte sent from NIC memory");
     const double of_a_card = processes / cards_;
     double alpha = lines_.back().alpha;
     if (largest_) {

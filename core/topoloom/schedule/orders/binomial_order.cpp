@@ -48,8 +48,8 @@ BinomialOrder parse_binomial_order(std::string_view name) {
 
 std::vector<Rank> order_without_costs(std::size_t size, BinomialOrder order, Rank root, std::uint64_t seed) {
     if (order != BinomialOrder::standard && order != BinomialOrder::random)
-        fail("this order depends on what messages cost");
-    if (root.value >= size) fail("the root ", root.value, " is not a process; they are 0 to ", size - 1);
+        fail("this order depends on message costs");
+    if (root.value >= size) fail("the root ", root.value, " is not a process; processes are 0 to ", size - 1);
     std::vector<Rank> placed;
     for (std::size_t i = 0; i < size; ++i) placed.push_back(Rank{(root.value + i) % size});
     if (order == BinomialOrder::random) Rng(seed).shuffle(std::span(placed).subspan(1));
@@ -105,7 +105,7 @@ std::vector<double> binomial_scatter_steps(const CostMatrix& costs, const CostGr
     std::vector<bool> seen(size, false);
     for (const Rank process : order) {
         if (process.value >= size || seen[process.value])
-            fail("an order of ", size, " processes has each of them once, not ", process.value,
+            fail("an order of ", size, " processes must contain each process once, not ", process.value,
                  process.value < size ? " twice" : "");
         seen[process.value] = true;
     }

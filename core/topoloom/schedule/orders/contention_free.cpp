@@ -47,8 +47,8 @@ void require_ranks(const Step& step, std::size_t ranks) {
 const FatTree& fat_tree_of(const Machine& machine) {
     const auto* const tree = std::get_if<FatTree>(&machine.topology());
     if (tree == nullptr)
-        fail("routes up are known only for a whole fat tree, such as fattree:16:16, not for '",
-             machine.text(), "'");
+        fail("upward routes require a complete fat tree, such as fattree:16:16, not for '", machine.text(),
+             "'");
     return *tree;
 }
 

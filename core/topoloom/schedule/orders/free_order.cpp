@@ -208,7 +208,7 @@ void check_nodes(const Machine& machine, std::span<const Node> nodes) {
     if (sorted.back().value >= machine.node_count())
         fail("node ", sorted.back().value, " does not exist: the machine has ", machine.node_count());
     const auto twice = std::ranges::adjacent_find(sorted);
-    if (twice != sorted.end()) fail("node ", twice->value, " stands twice among those to order");
+    if (twice != sorted.end()) fail("node ", twice->value, " occurs twice among the nodes to order");
     machine.require_usable(nodes, "the order");
 }
 

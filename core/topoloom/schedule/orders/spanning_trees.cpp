@@ -27,7 +27,7 @@ SpanningTree prune_links(const T& network, const Multicast& multicast, const std
     for (const Node member : multicast.members) {
         std::vector<Link> path;  // up to the first vertex already reached
         for (std::uint32_t at = network.vertex(member); !reached[at];) {
-            if (link_into[at] == Link::none) fail("node ", member.value, " is not led to");
+            if (link_into[at] == Link::none) fail("node ", member.value, " is not reached by the tree");
             reached[at] = true;
             path.push_back(link_into[at]);
             at = network.ends(link_into[at]).from;

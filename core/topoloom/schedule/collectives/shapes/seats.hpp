@@ -22,7 +22,7 @@ class Seats {
    public:
     static constexpr std::uint32_t most = 1U << 24;
 
-    /// Throws Error if the syntax is wrong, a seat is taken twice, or there are `most` seats or more.
+    /// Throws Error if the syntax is wrong, a seat occurs twice, or there are `most` seats or more.
     explicit Seats(std::string_view text) {
         const std::size_t slash = text.find('/');
         std::string_view runs = text.substr(0, slash);
@@ -59,7 +59,7 @@ class Seats {
             dash == std::string_view::npos ? first : parse_number(text, run.substr(dash + 1));
         if (last < first) fail("seats '", text, "': the run ", run, " ends before it begins");
         for (std::uint32_t seat = first; seat <= last; ++seat) {
-            if (is_taken(seat)) fail("seats '", text, "': seat ", seat, " is taken twice");
+            if (is_taken(seat)) fail("seats '", text, "': seat ", seat, " occurs twice");
             if (seat >= count()) rank_on_.resize(seat + std::size_t{1}, no_index);
             rank_on_[seat] = static_cast<std::uint32_t>(seat_of_.size());
             seat_of_.push_back(seat);
