@@ -80,8 +80,8 @@ class PricedRoutes {
     std::vector<double> distance_;  // of a route
 };
 
-/// A two-player game: one player sets prices, the other answers with a placement that pays little. Prices
-/// rise on loaded links (multiplicative weights: Freund, Schapire, Games and Economic Behavior 29, 1999).
+/// A two-player game: one player sets link prices, the other chooses a placement of low cost. Prices rise on
+/// loaded links (multiplicative weights: Freund, Schapire, Games and Economic Behavior 29, 1999).
 class PriceGame {
    public:
     PriceGame(const BoundProblem& problem, PricedRoutes& routes)

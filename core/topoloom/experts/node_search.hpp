@@ -13,7 +13,7 @@
 
 namespace topoloom {
 
-/// The replicas that tokens visit: those of token t are pins[begin[t]] to pins[begin[t + 1] - 1].
+/// The replicas that tokens visit; token t visits pins[begin[t]] to pins[begin[t + 1] - 1].
 struct TokenPins {
     std::vector<std::uint32_t> begin{0};
     std::vector<std::uint32_t> pins;

@@ -170,7 +170,8 @@ class ExpertPlacementSearch {
         return most;
     }
 
-    /// Replicas that stay on their nodes under nearest dispatch: those of experts with several replicas.
+    /// For each replica, whether its expert has several replicas; these stay on their nodes under nearest
+    /// dispatch.
     [[nodiscard]] std::vector<bool> are_replicated(const Counts& counts,
                                                    std::span<const ExpertReplica> replicas) const {
         std::vector<bool> often;
@@ -243,7 +244,7 @@ class ExpertPlacementSearch {
         double nodes, gpus;
     };
     static constexpr Heat hot{1, 0.3};
-    static constexpr Heat cool{0.1, 0.05};  // hotter destroys blocks and takes four times as long
+    static constexpr Heat cool{0.1, 0.05};  // `hot` would destroy blocks and take four times as long
 
     /// Improves a placement by moving experts of the same tokens to the same nodes.
     void improve_placement(std::span<const std::uint32_t> start, const Heat& heat) {

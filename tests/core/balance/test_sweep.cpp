@@ -28,7 +28,7 @@ void check_sweep(const TaskCounts& loads) {
     const PlanMeasures least = least_measures(loads, ends);
     CHECK(measures.max_receives == least.max_receives);
     CHECK(measures.max_tasks_received == least.max_tasks_received);
-    // Twice the minimum, as for the alias method: fewer messages than ranks off their target.
+    // As for the alias method: fewer messages than ranks off their target, and at most twice the minimum.
     std::int64_t unequal = 0;
     for (std::size_t i = 0; i < loads.size(); ++i) unequal += loads[i] != ends[i] ? 1 : 0;
     CHECK(measures.messages <= std::max<std::int64_t>(unequal - 1, 0));

@@ -52,13 +52,13 @@ TEST_CASE("hops of stencils equal those of Bhatele and Kale, tables 4 and 5") {
     CHECK(count_hops("torus:8x16x16", small, published + "grid=32x512;boxes=8x256)") == 25'600);
     CHECK(count_hops("torus:8x8x8", large, "round-robin") == 149'504);
     CHECK(count_hops("torus:8x8x8", small, "hashed(grid=32x512)", 3.0) == 298'736);
-    // Planes of z with y inside if the extents differ
+    // Planes along z, with y inside, if the extents differ.
     const std::string planes = "fold(reflect=no;onto=x+zy;";
     CHECK(count_hops("torus:8x8x16", large, planes + "grid=64x1024)") == 34'816);
     CHECK(count_hops("torus:8x8x16", small, planes + "grid=32x512)") == 17'408);
     CHECK(count_hops("torus:8x32x16", large, planes + "grid=64x1024)") == 83'968);
     CHECK(count_hops("torus:16x32x16", small, planes + "grid=32x512)") == 50'176);
-    // Reflected folds save the route back, and other cuts save more.
+    // Reflected folds avoid the route back, and other cuts have even fewer hops.
     CHECK(count_hops("torus:8x8x8", large, "fold") == 24'576);
     CHECK(count_hops("torus:8x16x16", large, "fold") == 49'152);
 }

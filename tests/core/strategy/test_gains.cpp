@@ -63,7 +63,8 @@ TEST_CASE("a decision is applied, and undecided cases are treated as without a t
     CHECK(!strategy.saves_time(all_gather, Bytes{100}, false, 0));
 }
 
-TEST_CASE("an inter-node call gains if it saves more than running it and noticing its rounds late costs") {
+TEST_CASE(
+    "an inter-node call gains if it saves more than its overhead and late progress of its rounds cost") {
     constexpr double run_by_us = 0.2e-6;
     for (const auto& [ranks, per_node] : {std::pair(64, 1), {48, 1}, {48, 3}, {9, 3}}) {
         const Setting setting = on_torus_nodes(static_cast<std::size_t>(ranks), per_node);

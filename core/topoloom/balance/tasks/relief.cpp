@@ -10,7 +10,7 @@ namespace topoloom {
 namespace {
 
 constexpr std::size_t nearest = 4;
-/// Number of paths that move hardly any load before the search gives up.
+/// Number of almost ineffective paths after which the search stops.
 constexpr int max_idle_paths = 3;
 
 struct Offer {

@@ -35,8 +35,8 @@ inline std::uint64_t spread_evenly(std::uint64_t number, std::uint64_t count) {
     return (number * 0x9E3779B97F4A7C15 >> 32) * count >> 32;  // multiples of the golden ratio
 }
 
-/// Which messages of a round are routed in place of all: those of every `senders`-th sender, to ranks at one
-/// of every `distances` consecutive distances. The choice differs between runs of distances.
+/// A sample of the messages of a round: every `senders`-th sender, and one of every `distances` consecutive
+/// distances between sender and receiver. The choice differs between runs of distances.
 struct Sampling {
     std::uint64_t senders = 1;
     std::uint64_t distances = 1;
