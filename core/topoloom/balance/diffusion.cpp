@@ -29,32 +29,33 @@ std::vector<double> compute_flow_fractions(const RankNetwork& network) {
 /// Upper bound on the fraction of a difference that remains after a step: the second largest eigenvalue of
 /// the diffusion matrix, by power iteration.
 double estimate_decay(const RankNetwork& network, const std::vector<double>& shares) {
-    std::vector<double> x(network.ranks);
-    for (std::size_t i = 0; i < x.size(); ++i)
-        x[i] = std::cos(3.0 * static_cast<double>(i) / static_cast<double>(x.size())) + (i % 2 ? 0.1 : -0.1);
+    std::vector<double> iterate(network.ranks);
+    for (std::size_t i = 0; i < iterate.size(); ++i)
+        iterate[i] = std::cos(3.0 * static_cast<double>(i) / static_cast<double>(iterate.size())) +
+                     (i % 2 ? 0.1 : -0.1);
     double decay = 0;
     std::vector<double> next;
     for (int power = 0; power < 100; ++power) {
         double mean = 0;
-        for (const double value : x) mean += value / static_cast<double>(x.size());
+        for (const double value : iterate) mean += value / static_cast<double>(iterate.size());
         double norm = 0;
-        for (double& value : x) {
+        for (double& value : iterate) {
             value -= mean;
             norm += value * value;
         }
         if (norm == 0) return decay;
-        for (double& value : x) value /= std::sqrt(norm);
-        next = x;
+        for (double& value : iterate) value /= std::sqrt(norm);
+        next = iterate;
         for (std::size_t p = 0; p < shares.size(); ++p) {
             const auto [low, high] = network.pairs[p];
-            const double flow = shares[p] * (x[low] - x[high]);
+            const double flow = shares[p] * (iterate[low] - iterate[high]);
             next[low] -= flow;
             next[high] += flow;
         }
         norm = 0;
         for (const double value : next) norm += value * value;
         decay = std::sqrt(norm);
-        x.swap(next);
+        iterate.swap(next);
     }
     return std::min(decay, 1 - 1e-9);
 }
@@ -65,22 +66,23 @@ Plan diffusion_plan(std::span<const std::int64_t> loads, const RankNetwork& netw
                     std::uint32_t steps) {
     const std::vector<std::int64_t> excess = compute_excess(loads);
     const std::vector<double> shares = compute_flow_fractions(network);
-    std::vector<double> left(excess.begin(), excess.end());
+    std::vector<double> residual_excess(excess.begin(), excess.end());
     std::vector<double> step(shares.size(), 0);  // flow of the previous step
     Flow flow(shares.size(), 0);
     const double decay = order == 2 ? estimate_decay(network, shares) : 0;
     const double beta = 2 / (1 + std::sqrt(1 - decay * decay));
     const auto is_within_half = [](double e) { return std::abs(e) < 0.5; };
-    for (std::uint32_t done = 0; done < steps && !std::ranges::all_of(left, is_within_half); ++done) {
-        const std::vector<double> before = left;
+    for (std::uint32_t done = 0; done < steps && !std::ranges::all_of(residual_excess, is_within_half);
+         ++done) {
+        const std::vector<double> before = residual_excess;
         const bool is_second_order = order == 2 && done > 0;
         for (std::size_t p = 0; p < shares.size(); ++p) {
             const auto [low, high] = network.pairs[p];
             const double levelled = shares[p] * (before[low] - before[high]);
             step[p] = is_second_order ? beta * levelled + (beta - 1) * step[p] : levelled;
             flow[p] += step[p];
-            left[low] -= step[p];
-            left[high] += step[p];
+            residual_excess[low] -= step[p];
+            residual_excess[high] += step[p];
         }
     }
     return convert_flow_to_plan(network, flow, excess);
@@ -88,19 +90,19 @@ Plan diffusion_plan(std::span<const std::int64_t> loads, const RankNetwork& netw
 
 Plan integer_diffusion_plan(std::span<const std::int64_t> loads, const RankNetwork& network,
                             std::uint32_t steps) {
-    std::vector<std::int64_t> held(loads.begin(), loads.end());
+    std::vector<std::int64_t> load(loads.begin(), loads.end());
     std::vector<std::int64_t> flow(network.pairs.size(), 0);
     bool moves = true;
     for (std::uint32_t done = 0; done < steps && moves; ++done) {
         moves = false;
-        const std::vector<std::int64_t> before = held;
+        const std::vector<std::int64_t> before = load;
         for (std::size_t p = 0; p < flow.size(); ++p) {
             const auto [low, high] = network.pairs[p];
             const std::int64_t share = 1 + std::max(network.degree[low], network.degree[high]);
             const std::int64_t tasks = (before[low] - before[high]) / share;  // towards zero
             flow[p] += tasks;
-            held[low] -= tasks;
-            held[high] += tasks;
+            load[low] -= tasks;
+            load[high] += tasks;
             moves = moves || tasks != 0;
         }
     }

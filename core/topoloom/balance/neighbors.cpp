@@ -110,24 +110,24 @@ RankNetwork make_rank_network(Neighbors neighbors, std::size_t ranks) {
 }
 
 Plan convert_flow_to_plan(const RankNetwork& network, const Flow& flow, std::vector<std::int64_t> excess) {
-    std::vector<std::int64_t> rounded(flow.size(), 0);
-    std::vector<char> in_tree(flow.size(), 0);
+    std::vector<std::int64_t> rounded_flow(flow.size(), 0);
+    std::vector<char> is_tree_pair(flow.size(), 0);
     for (const std::size_t pair : network.pair_to_root) {
-        if (pair != no_pair) in_tree[pair] = 1;
+        if (pair != no_pair) is_tree_pair[pair] = 1;
     }
     for (std::size_t p = 0; p < flow.size(); ++p) {
-        if (in_tree[p]) continue;
-        rounded[p] = std::llround(flow[p]);
-        excess[network.pairs[p].low] -= rounded[p];
-        excess[network.pairs[p].high] += rounded[p];
+        if (is_tree_pair[p]) continue;
+        rounded_flow[p] = std::llround(flow[p]);
+        excess[network.pairs[p].low] -= rounded_flow[p];
+        excess[network.pairs[p].high] += rounded_flow[p];
     }
     // The path of a rank to the root leads to a lower rank.
     for (std::size_t i = network.ranks; i-- > 1;) {
         const std::size_t pair = network.pair_to_root[i];
-        rounded[pair] = -excess[i];
+        rounded_flow[pair] = -excess[i];
         excess[network.pairs[pair].low] += excess[i];
     }
-    return convert_flow_to_plan(network, std::move(rounded));
+    return convert_flow_to_plan(network, std::move(rounded_flow));
 }
 
 Plan convert_flow_to_plan(const RankNetwork& network, std::vector<std::int64_t> flow) {

@@ -63,9 +63,9 @@ std::vector<std::int64_t> targets_by_load(std::span<const std::int64_t> loads) {
     const EvenLoad even = compute_even_load(loads);
     std::vector<std::int64_t> ends(loads.size(), even.floor);
     if (even.ranks_at_ceiling == 0) return ends;
-    std::vector<std::int64_t> sorted(loads.begin(), loads.end());
-    const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(even.ranks_at_ceiling - 1);
-    std::ranges::nth_element(sorted, last, std::greater());
+    std::vector<std::int64_t> sorted_loads(loads.begin(), loads.end());
+    const auto last = sorted_loads.begin() + static_cast<std::ptrdiff_t>(even.ranks_at_ceiling - 1);
+    std::ranges::nth_element(sorted_loads, last, std::greater());
     const std::int64_t least = *last;  // least load among the ranks at the ceiling
     std::size_t equal = even.ranks_at_ceiling;
     for (const std::int64_t load : loads) equal -= load > least ? 1 : 0;

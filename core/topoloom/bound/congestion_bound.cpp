@@ -138,22 +138,22 @@ CongestionBound message_bound(const BoundProblem& problem) {
 
 CongestionBound injection_bound(const BoundProblem& problem) {
     const std::vector<Port> all_ports = find_ports(NetworkGraph(problem));
-    std::vector<std::vector<std::int64_t>> out(problem.rank_count());
-    std::vector<std::vector<std::int64_t>> in(problem.rank_count());
+    std::vector<std::vector<std::int64_t>> bytes_out(problem.rank_count());
+    std::vector<std::vector<std::int64_t>> bytes_in(problem.rank_count());
     for (const Rank u : ids<Rank>(problem.rank_count())) {
         for (const Edge edge : problem.graph().sends(u)) {
-            out[u.value].push_back(edge.bytes.value);
-            in[edge.peer.value].push_back(edge.bytes.value);
+            bytes_out[u.value].push_back(edge.bytes.value);
+            bytes_in[edge.peer.value].push_back(edge.bytes.value);
         }
     }
-    out = one_way_profiles(std::move(out));
-    in = one_way_profiles(std::move(in));
+    bytes_out = one_way_profiles(std::move(bytes_out));
+    bytes_in = one_way_profiles(std::move(bytes_in));
     CongestionBound best;
     for (std::size_t u = 0; u < problem.rank_count(); ++u) {
         double least = std::numeric_limits<double>::infinity();
         for (const Port& port : all_ports) {
-            const auto sent = static_cast<double>(leaving_bytes(out[u], port.capacity));
-            const auto received = static_cast<double>(leaving_bytes(in[u], port.capacity));
+            const auto sent = static_cast<double>(leaving_bytes(bytes_out[u], port.capacity));
+            const auto received = static_cast<double>(leaving_bytes(bytes_in[u], port.capacity));
             // A port without links cannot be the port of a rank with messages.
             least = std::min(least,
                              std::max(sent > 0 ? sent / port.out : 0, received > 0 ? received / port.in : 0));

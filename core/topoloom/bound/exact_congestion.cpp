@@ -183,11 +183,11 @@ ExactCongestion min_congestion(const BoundProblem& problem, std::span<const Posi
     if (start.size() != problem.rank_count())
         fail("the placement to start from has ", start.size(), " ranks, but the pattern has ",
              problem.rank_count());
-    std::vector<char> taken(problem.allocation().slot_count(), 0);
+    std::vector<char> is_taken(problem.allocation().slot_count(), 0);
     for (const Position slot : start) {
-        if (slot.value >= taken.size() || std::exchange(taken[slot.value], 1))
+        if (slot.value >= is_taken.size() || std::exchange(is_taken[slot.value], 1))
             fail("the placement to start from uses slot ", slot.value, " twice, or there are only ",
-                 taken.size());
+                 is_taken.size());
     }
     return CongestionSearch(problem, meter).run(start, known);
 }

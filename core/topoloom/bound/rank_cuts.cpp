@@ -20,15 +20,15 @@ std::vector<std::int64_t> cuts_by_partners(const PartnerProfiles& partners, std:
     std::vector<std::int64_t> cuts(ranks + 1, 0);
     const std::size_t largest = std::min<std::size_t>(
         {partners.max_partners, ranks, max_cut_steps / std::max<std::size_t>(1, ranks)});
-    std::vector<std::int64_t> leaving(ranks);
+    std::vector<std::int64_t> bytes_to_others(ranks);
     for (std::size_t k = 1; k <= largest; ++k) {
         for (std::size_t u = 0; u < ranks; ++u) {
             const PartnerProfile& profile = partners.profiles[partners.of_rank[u]];
-            leaving[u] = profile.back() - profile[std::min(k, profile.size()) - 1];
+            bytes_to_others[u] = profile.back() - profile[std::min(k, profile.size()) - 1];
         }
-        const auto end = leaving.begin() + static_cast<std::ptrdiff_t>(k);
-        std::nth_element(leaving.begin(), end - 1, leaving.end());
-        cuts[k] = std::reduce(leaving.begin(), end);
+        const auto end = bytes_to_others.begin() + static_cast<std::ptrdiff_t>(k);
+        std::nth_element(bytes_to_others.begin(), end - 1, bytes_to_others.end());
+        cuts[k] = std::reduce(bytes_to_others.begin(), end);
     }
     return cuts;
 }

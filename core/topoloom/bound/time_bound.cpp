@@ -316,9 +316,9 @@ TimeBound time_bound(const BoundProblem& problem, std::span<const CommGraph* con
     const Machine& machine = problem.machine();
     const CommGraph* const whole = &problem.graph();
     if (phases.empty()) phases = {&whole, 1};
-    const NearLatencies near(problem);
+    const NearLatencies latencies(problem);
     const auto load_of = [&](const CommGraph& graph, const std::vector<RankTraffic>& traffic, bool is_phase) {
-        Load load = node_load(traffic, near, machine.speeds());
+        Load load = node_load(traffic, latencies, machine.speeds());
         if (&graph == whole || (phases.size() == 1 && phases.front() == &graph)) {
             raise_bound(load, congestion);
             return load;
@@ -332,11 +332,11 @@ TimeBound time_bound(const BoundProblem& problem, std::span<const CommGraph* con
         const std::vector<RankTraffic> traffic = list_traffic(graph);
         const Load load = load_of(graph, traffic, true);
         const std::vector<CommGraph> rounds = split_rounds(graph);
-        if (rounds.empty()) return bound_phase(graph, machine, near, load, traffic);
+        if (rounds.empty()) return bound_phase(graph, machine, latencies, load, traffic);
         std::vector<PhaseBounds> each;
         for (const CommGraph& round : rounds) {
             const std::vector<RankTraffic> its = list_traffic(round);
-            each.push_back(bound_phase(round, machine, near, load_of(round, its, false), its));
+            each.push_back(bound_phase(round, machine, latencies, load_of(round, its, false), its));
         }
         return combine_phases(each, load);
     };

@@ -106,10 +106,10 @@ class Bins {
 
 std::vector<std::uint32_t> pack_evenly(std::span<const ExpertReplica> replicas, std::size_t bins,
                                        std::size_t slots) {
-    Bins packed(replicas, bins, slots);
-    packed.fill();
-    packed.balance();
-    return packed.take();
+    Bins packing(replicas, bins, slots);
+    packing.fill();
+    packing.balance();
+    return packing.take();
 }
 
 std::vector<double> bin_loads(std::span<const ExpertReplica> replicas, std::span<const std::uint32_t> bin_of,

@@ -28,9 +28,9 @@ constexpr double rounding = 1e-9;  // relative, for sums of loads in a different
 
 /// Offset of the first replica of each expert in the list of replicas.
 Counts first_replicas(const Counts& counts) {
-    Counts first(counts.size(), 0);
-    std::exclusive_scan(counts.begin(), counts.end(), first.begin(), 0U);
-    return first;
+    Counts offset(counts.size(), 0);
+    std::exclusive_scan(counts.begin(), counts.end(), offset.begin(), 0U);
+    return offset;
 }
 
 std::vector<std::uint32_t> experts_by_slot(const ExpertGpus& gpus, std::span<const ExpertReplica> replicas,
@@ -193,7 +193,7 @@ class ExpertPlacementSearch {
             return key(a) < key(b);
         });
         std::vector<double> load(gpus_.nodes(), 0);
-        std::vector<std::size_t> taken(gpus_.nodes(), 0);
+        std::vector<std::size_t> slots_used(gpus_.nodes(), 0);
         std::vector<std::uint32_t> replica_count(counts.size() * gpus_.nodes(), 0);
         std::vector<std::uint32_t> node_of(replicas.size());
         for (const std::uint32_t i : order) {
@@ -202,7 +202,7 @@ class ExpertPlacementSearch {
             std::pair<bool, double> least;
             for (std::size_t node = 0; node < gpus_.nodes(); ++node) {
                 const std::size_t count = gpus_.gpus_on(node).size();
-                if (taken[node] == count * gpus_.slots()) continue;
+                if (slots_used[node] == count * gpus_.slots()) continue;
                 const std::pair<bool, double> value{
                     replica_count[expert * gpus_.nodes() + node] >= at_most[expert],
                     load[node] / static_cast<double>(count)};
@@ -212,7 +212,7 @@ class ExpertPlacementSearch {
             }
             node_of[i] = static_cast<std::uint32_t>(best);
             load[best] += replicas[i].load;
-            ++taken[best];
+            ++slots_used[best];
             ++replica_count[expert * gpus_.nodes() + best];
         }
         return node_of;
@@ -312,11 +312,11 @@ PlacedExperts place_experts(const ExpertLayer& layer, const ExpertGpus& gpus, Ex
 std::vector<PlacedExperts> place_layers(std::span<const ExpertLayer> layers, const ExpertGpus& gpus,
                                         ExpertDispatch dispatch, double slack, std::uint64_t seed,
                                         int threads) {
-    std::vector<PlacedExperts> placed(layers.size());
+    std::vector<PlacedExperts> placements(layers.size());
     parallel_for(layers.size(), threads, [&](std::size_t i, int) {
-        placed[i] = place_experts(layers[i], gpus, dispatch, slack, Rng(seed, i));
+        placements[i] = place_experts(layers[i], gpus, dispatch, slack, Rng(seed, i));
     });
-    return placed;
+    return placements;
 }
 
 }  // namespace topoloom

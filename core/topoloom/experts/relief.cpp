@@ -136,9 +136,9 @@ class BlockRelief {
                                 {expert, share(expert)});
             }
             const auto bins = pack_evenly(replicas, gpus_.gpus_on(node).size(), gpus_.slots());
-            std::vector<std::size_t> taken(gpus_.gpus_on(node).size(), 0);
+            std::vector<std::size_t> slots_used(gpus_.gpus_on(node).size(), 0);
             for (std::size_t i = 0; i < replicas.size(); ++i)
-                expert_of_slot[gpus_.gpus_on(node)[bins[i]] * gpus_.slots() + taken[bins[i]]++] =
+                expert_of_slot[gpus_.gpus_on(node)[bins[i]] * gpus_.slots() + slots_used[bins[i]]++] =
                     replicas[i].expert;
         }
         return expert_of_slot;

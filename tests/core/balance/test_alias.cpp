@@ -48,13 +48,13 @@ Amounts run_printed_alias(TaskCounts loads) {
         loads[bins[l]] -= tasks[s];
         if (loads[bins[l]] < k) ++l;
     }
-    std::vector<char> sent(loads.size(), 0);
+    std::vector<char> has_sent(loads.size(), 0);
     Amounts amounts;
     for (std::size_t s = 0; s < bins.size(); ++s) {
         if (tasks[s] == 0) continue;
         const std::uint32_t sender = bins[source[s]];
-        if (sender < phantoms && !sent[sender]) --tasks[s];
-        sent[sender] = 1;
+        if (sender < phantoms && !has_sent[sender]) --tasks[s];
+        has_sent[sender] = 1;
         if (tasks[s] > 0) amounts[{sender, bins[s]}] = tasks[s];
     }
     return amounts;

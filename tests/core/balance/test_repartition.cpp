@@ -198,9 +198,9 @@ TEST_CASE("memory limits are respected with neighbors") {
     for (const std::int64_t bytes : one.bytes) all += bytes;
     tasks.memory = all / 6 * 120 / 100;
     const std::vector<Rank> owners = repartition(tasks);
-    std::vector<std::int64_t> held(6, 0);
-    for (std::size_t i = 0; i < owners.size(); ++i) held[owners[i].value] += one.bytes[i];
-    CHECK(std::ranges::max(held) <= tasks.memory);
+    std::vector<std::int64_t> bytes_of_rank(6, 0);
+    for (std::size_t i = 0; i < owners.size(); ++i) bytes_of_rank[owners[i].value] += one.bytes[i];
+    CHECK(std::ranges::max(bytes_of_rank) <= tasks.memory);
 }
 
 TEST_CASE("the poll callback can end a search at every call") {

@@ -128,18 +128,18 @@ Moves run_distributed_plan(const Loads& loads) {
     const auto ranks = static_cast<std::uint32_t>(loads.size());
     ThreadMessages post(ranks);
     std::vector<topoloom_own_plan> plans(ranks);
-    std::vector<int> failed(ranks);
+    std::vector<int> statuses(ranks);
     std::vector<std::thread> threads;
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
         threads.emplace_back([&, rank] {
             ThreadMessages::Rank context{&post, rank, {}, 1'000'000};
             const topoloom_channel carrier{&context, ThreadMessages::send, ThreadMessages::receive};
             char error[256] = "";
-            failed[rank] =
+            statuses[rank] =
                 topoloom_decide(rank, ranks, loads[rank], &carrier, &plans[rank], error, sizeof error);
         });
     for (auto& thread : threads) thread.join();
-    CHECK(std::ranges::count(failed, 0) == ranks);
+    CHECK(std::ranges::count(statuses, 0) == ranks);
     const Moves moves = collect_moves(plans);
     for (auto& own : plans) topoloom_own_plan_free(&own);
     return moves;

@@ -195,14 +195,14 @@ TEST_CASE("C programs get the process at every position of a binomial tree") {
     for (const int one : group) {
         for (const int other : group) seconds.push_back(one == other ? 1 : 2);
     }
-    std::vector<std::uint32_t> found(8);
+    std::vector<std::uint32_t> order(8);
     char error[256] = "";
-    CHECK(topoloom_binomial_order(8, seconds.data(), "channel-aware", 0, 2, 1, found.data(), error,
+    CHECK(topoloom_binomial_order(8, seconds.data(), "channel-aware", 0, 2, 1, order.data(), error,
                                   sizeof error) == 0);
-    CHECK(found == std::vector{0U, 3U, 1U, 6U, 2U, 5U, 4U, 7U});
-    CHECK(topoloom_binomial_order(8, nullptr, "standard", 6, 1, 1, found.data(), error, sizeof error) == 0);
-    CHECK(found == std::vector{6U, 7U, 0U, 1U, 2U, 3U, 4U, 5U});
-    CHECK(topoloom_binomial_order(8, nullptr, "channel-aware", 0, 1, 1, found.data(), error, sizeof error) ==
+    CHECK(order == std::vector{0U, 3U, 1U, 6U, 2U, 5U, 4U, 7U});
+    CHECK(topoloom_binomial_order(8, nullptr, "standard", 6, 1, 1, order.data(), error, sizeof error) == 0);
+    CHECK(order == std::vector{6U, 7U, 0U, 1U, 2U, 3U, 4U, 5U});
+    CHECK(topoloom_binomial_order(8, nullptr, "channel-aware", 0, 1, 1, order.data(), error, sizeof error) ==
           1);
     CHECK(std::string(error) == "this order depends on message costs");
 }

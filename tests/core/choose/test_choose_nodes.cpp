@@ -22,11 +22,11 @@ constexpr std::string_view fast = "auto(effort=fast)";
 
 /// All nodes outside an allocation.
 Allocation find_free_nodes(const Allocation& busy) {
-    std::vector<char> taken(busy.machine().node_count(), 0);
-    for (const Node node : busy.nodes()) taken[node.value] = 1;
+    std::vector<char> is_busy(busy.machine().node_count(), 0);
+    for (const Node node : busy.nodes()) is_busy[node.value] = 1;
     std::vector<Node> nodes;
-    for (const Node node : ids<Node>(taken.size())) {
-        if (!taken[node.value]) nodes.push_back(node);
+    for (const Node node : ids<Node>(is_busy.size())) {
+        if (!is_busy[node.value]) nodes.push_back(node);
     }
     return {busy.machine(), nodes};
 }

@@ -106,13 +106,13 @@ void run_programs(const Case& one) {
         memories[rank.value].output.resize(count_units(one.call));
         fill_input(memories[rank.value], layouts.back());
     }
-    ProgramInterpreter played(programs, memories, one.in_rank_order,
-                              static_cast<std::uint32_t>(one.call.ranks + one.call.root.value));
-    played.run_programs();
+    ProgramInterpreter interpreter(programs, memories, one.in_rank_order,
+                                   static_cast<std::uint32_t>(one.call.ranks + one.call.root.value));
+    interpreter.run_programs();
     for (const Rank rank : ids<Rank>(one.call.ranks)) check_result(memories[rank.value], layouts[rank.value]);
     const Totals expected = count_totals(schedule);
-    CHECK(played.messages() == expected.messages);
-    CHECK(played.units() == expected.units);
+    CHECK(interpreter.messages() == expected.messages);
+    CHECK(interpreter.units() == expected.units);
 }
 
 const std::vector<std::size_t> rank_counts{1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 24};

@@ -17,12 +17,12 @@
 inline std::string random_graph(std::uint32_t nodes, std::uint32_t switches, std::uint64_t seed) {
     topoloom::Rng rng(seed);
     const std::uint32_t vertices = nodes + switches;
-    std::vector<std::vector<char>> joined(vertices, std::vector<char>(vertices, 0));
+    std::vector<std::vector<char>> is_joined(vertices, std::vector<char>(vertices, 0));
     std::string text = "graph:" + std::to_string(nodes) + "+" + std::to_string(switches) + ":";
     bool first = true;
     const auto join = [&](std::uint32_t a, std::uint32_t b) {
-        if (a == b || joined[a][b]) return;
-        joined[a][b] = joined[b][a] = 1;
+        if (a == b || is_joined[a][b]) return;
+        is_joined[a][b] = is_joined[b][a] = 1;
         text += (first ? "" : ",") + std::to_string(a) + "-" + std::to_string(b);
         first = false;
     };

@@ -26,15 +26,15 @@ std::uint64_t compute_spread(const Machine& machine, std::span<const Node> nodes
 /// The minimum spread of all choices.
 std::uint64_t min_spread(const Machine& machine, std::span<const Node> nodes, std::size_t count) {
     std::uint64_t least = ~std::uint64_t{0};
-    std::vector<char> taken(nodes.size(), 0);
-    std::fill(taken.begin(), taken.begin() + static_cast<std::ptrdiff_t>(count), 1);
+    std::vector<char> is_chosen(nodes.size(), 0);
+    std::fill(is_chosen.begin(), is_chosen.begin() + static_cast<std::ptrdiff_t>(count), 1);
     do {
         std::vector<Node> some;
         for (std::size_t i = 0; i < nodes.size(); ++i) {
-            if (taken[i]) some.push_back(nodes[i]);
+            if (is_chosen[i]) some.push_back(nodes[i]);
         }
         least = std::min(least, compute_spread(machine, some));
-    } while (std::prev_permutation(taken.begin(), taken.end()));
+    } while (std::prev_permutation(is_chosen.begin(), is_chosen.end()));
     return least;
 }
 

@@ -23,9 +23,9 @@ std::vector<std::uint32_t> sort_order(std::vector<std::uint32_t> order) {
 }
 
 std::vector<std::uint32_t> ascending_numbers(std::size_t count) {
-    std::vector<std::uint32_t> all(count);
-    std::iota(all.begin(), all.end(), 0U);
-    return all;
+    std::vector<std::uint32_t> numbers(count);
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    return numbers;
 }
 
 void check_steps(Curve curve, const std::string& text) {

@@ -46,7 +46,7 @@ double reference_soft(std::span<const double> loads, const Machine& machine, dou
 std::vector<char> ranks_on_busiest_links(const CommGraph& graph, const Machine& machine,
                                          std::span<const Slot> slots, std::span<const double> seconds) {
     const double least = std::ranges::max(seconds) * (1 - 1e-12);
-    std::vector<char> found(graph.rank_count(), 0);
+    std::vector<char> is_busy(graph.rank_count(), 0);
     const auto of_nodes = seconds.subspan(machine.link_count());
     for (const Rank u : ids<Rank>(graph.rank_count())) {
         for (const Edge edge : graph.sends(u)) {
@@ -62,10 +62,10 @@ std::vector<char> ranks_on_busiest_links(const CommGraph& graph, const Machine& 
                 network.route(from, to,
                               [&](Link link, double) { busy = busy || seconds[link.value] >= least; });
             });
-            if (busy) found[u.value] = found[edge.peer.value] = 1;
+            if (busy) is_busy[u.value] = is_busy[edge.peer.value] = 1;
         }
     }
-    return found;
+    return is_busy;
 }
 
 bool has_adaptive_routing(const Machine& machine) {

@@ -27,13 +27,13 @@ Nodes tile_nodes(const Extents& grid, const Extents& tile) {
 
 /// Reference for two axes.
 Nodes reference_leaving(const Extents& grid, const Nodes& nodes, std::size_t axis) {
-    Nodes leaving(*std::ranges::max_element(nodes) + 1, 0);
+    Nodes links(*std::ranges::max_element(nodes) + 1, 0);
     const auto node = [&](std::uint32_t r, std::uint32_t c) { return nodes[r * grid[1] + c]; };
     for (std::uint32_t r = 0; r + (axis == 0) < grid[0]; ++r) {
         for (std::uint32_t c = 0; c + (axis == 1) < grid[1]; ++c)
-            leaving[node(r, c)] += node(r, c) != node(r + (axis == 0), c + (axis == 1));
+            links[node(r, c)] += node(r, c) != node(r + (axis == 0), c + (axis == 1));
     }
-    return leaving;
+    return links;
 }
 
 }  // namespace

@@ -359,11 +359,11 @@ TEST_CASE("concurrent groups give the same results as separate groups") {
 }
 
 TEST_CASE("multicasts with four copies on average saturate a switch at a quarter of the rate") {
-    const MulticastSwitches to("fattree:8", "multicast(fanout=4,sets=64)");
+    const MulticastSwitches switches("fattree:8", "multicast(fanout=4,sets=64)");
     const auto measure = [&](double load) {
-        MulticastLoad senders(to.sets, 8, 4, load, 1);
-        const auto network =
-            make_crosspoint_network(to.fabric, to.paths, senders, {.vcs = 1, .buffer = 16}, 1, {}, to.groups);
+        MulticastLoad senders(switches.sets, 8, 4, load, 1);
+        const auto network = make_crosspoint_network(switches.fabric, switches.paths, senders,
+                                                     {.vcs = 1, .buffer = 16}, 1, {}, switches.groups);
         const Budget budget;
         Meter meter(budget);
         return measure_load(*network, senders, {}, meter);
@@ -373,17 +373,18 @@ TEST_CASE("multicasts with four copies on average saturate a switch at a quarter
 }
 
 TEST_CASE("input queues pass less than crosspoints, and least if all copies leave at once") {
-    const MulticastSwitches to("fattree:10", "multicast(fanout=4,sets=512,senders=2)");
+    const MulticastSwitches switches("fattree:10", "multicast(fanout=4,sets=512,senders=2)");
     const auto accepted_load = [&](Fanout fanout) {
-        MulticastLoad senders(to.sets, 10, 1, 1, 1);
-        const auto network = make_crosspoint_network(
-            to.fabric, to.paths, senders, {.vcs = 1, .buffer = 16, .fanout = fanout}, 1, {}, to.groups);
+        MulticastLoad senders(switches.sets, 10, 1, 1, 1);
+        const auto network =
+            make_crosspoint_network(switches.fabric, switches.paths, senders,
+                                    {.vcs = 1, .buffer = 16, .fanout = fanout}, 1, {}, switches.groups);
         network->run(1000);
         network->check();
         (void)network->take_received();
         network->run(20000);
         network->check();
-        return static_cast<double>(network->take_received().flits) / 20000 / (2 * to.sets.fanout);
+        return static_cast<double>(network->take_received().flits) / 20000 / (2 * switches.sets.fanout);
     };
     const double split = accepted_load(Fanout::split), whole = accepted_load(Fanout::whole);
     CHECK(whole < split);

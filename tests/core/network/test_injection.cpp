@@ -22,9 +22,9 @@ namespace {
 std::vector<int> count_packets(const std::string& injection, double load, std::uint32_t packet,
                                std::uint64_t seed, std::size_t cycles) {
     PacketSource source(Injection(injection), load, packet, seed, 0);
-    std::vector<int> made(cycles);
-    for (; source.next() < cycles; source.take()) ++made[source.next()];
-    return made;
+    std::vector<int> packets(cycles);
+    for (; source.next() < cycles; source.take()) ++packets[source.next()];
+    return packets;
 }
 
 double mean(const std::vector<int>& made) {

@@ -105,11 +105,11 @@ TEST_CASE("any number of threads gives the same packets at the same times") {
 // Karol, Hluchyj, Morgan, Input Versus Output Queueing on a Space-Division Packet Switch, IEEE Trans. Comm. 35, 1987.
 TEST_CASE("input queues reach 2 - sqrt 2 of the load of a large switch") {
     const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0};
-    LoadedRouters one("fattree:256", "uniform", 1, options, 1);
-    one.network->run(2000);
-    (void)one.network->take_received();
-    one.network->run(4000);
-    const double accepted = static_cast<double>(one.network->take_received().flits) / 4000 / 256;
+    LoadedRouters routers("fattree:256", "uniform", 1, options, 1);
+    routers.network->run(2000);
+    (void)routers.network->take_received();
+    routers.network->run(4000);
+    const double accepted = static_cast<double>(routers.network->take_received().flits) / 4000 / 256;
     CHECK(accepted == doctest::Approx(2 - std::sqrt(2.0)).epsilon(0.01));
 }
 

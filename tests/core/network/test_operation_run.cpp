@@ -148,10 +148,10 @@ TEST_CASE("operations in rounds end in the same cycles as the rounds of a schedu
 }
 
 TEST_CASE("work is serial on one processor and parallel on two") {
-    const testing::WiredMachine wired("torus:8");
+    const testing::WiredMachine machine("torus:8");
     const auto finish_of = [&](const std::string& lines, double nanosecond = 1) {
         const OperationGraph graph = read_goal_text("num_ranks 1\nrank 0 {\n" + lines + "}\n");
-        return play(wired, graph, ranks_in_order(1), {.nanosecond = nanosecond})[0];
+        return play(machine, graph, ranks_in_order(1), {.nanosecond = nanosecond})[0];
     };
     CHECK(finish_of("a: calc 100\n") == 100);
     CHECK(finish_of("a: calc 100\n", 0.333) == 33);
@@ -171,11 +171,11 @@ TEST_CASE("work is serial on one processor and parallel on two") {
 }
 
 TEST_CASE("messages overlap with work that does not wait for them") {
-    const testing::WiredMachine wired("torus:8");
+    const testing::WiredMachine machine("torus:8");
     const auto finish_of = [&](const std::string& from, const std::string& to, const MessageCycles& costs) {
         const OperationGraph graph =
             read_goal_text("num_ranks 2\nrank 0 {\n" + from + "}\nrank 1 {\n" + to + "}\n");
-        return play(wired, graph, ranks_in_order(2), {.costs = costs});
+        return play(machine, graph, ranks_in_order(2), {.costs = costs});
     };
     const std::uint64_t there = alone(2, 4);  // 100 bytes and a header
     using Finish = std::vector<std::uint64_t>;
@@ -203,7 +203,7 @@ TEST_CASE("messages overlap with work that does not wait for them") {
 }
 
 TEST_CASE("sends of a busy processor do not delay another processor") {
-    const testing::WiredMachine wired("torus:8");
+    const testing::WiredMachine machine("torus:8");
     for (const int count : {15, 16, 40}) {
         std::string from = "calc 100000\n", to;
         for (int i = 0; i < count; ++i) {
@@ -213,27 +213,28 @@ TEST_CASE("sends of a busy processor do not delay another processor") {
         const OperationGraph graph =
             read_goal_text("num_ranks 3\nrank 0 {\n" + from + "send 8b to 2 cpu 1\n}\nrank 1 {\n" + to +
                            "}\nrank 2 {\nrecv 8b from 0\n}\n");
-        const auto ends = play(wired, graph, ranks_in_order(3), {.costs = {.send = 10}});
+        const auto ends = play(machine, graph, ranks_in_order(3), {.costs = {.send = 10}});
         CHECK(ends[2] < 100);
         CHECK(ends[1] > 100000);
     }
 }
 
 TEST_CASE("a send ends when its last packet has left a NIC that is slower than the links") {
-    const testing::WiredMachine wired("torus:8");
+    const testing::WiredMachine machine("torus:8");
     const OperationGraph graph = read_goal_text(
         "num_ranks 2\nrank 0 {\na: send 2560b to 1\nb: calc 7 cpu 1\nb requires a\n}\n"
         "rank 1 {\nrecv 2560b from 0\n}\n");
-    std::vector<ChannelTimes> times(wired.fabric.channel_count());
+    std::vector<ChannelTimes> times(machine.fabric.channel_count());
     for (const ChannelId id : ids<ChannelId>(times.size()))
-        if (wired.fabric.channel(id).is_entry()) times[id.value].period = 10 * ChannelTimes::cycle;
+        if (machine.fabric.channel(id).is_entry()) times[id.value].period = 10 * ChannelTimes::cycle;
     const PacketFormat format{.flit = 32, .payload = 256, .header = 0};
     const SwitchOptions options{.vcs = 2, .buffer = 16};
     for (const bool crosspoints : {false, true}) {
-        OperationRun ranks(graph, ranks_in_order(2), wired.machine.node_count(), format, {}, 1);
+        OperationRun ranks(graph, ranks_in_order(2), machine.machine.node_count(), format, {}, 1);
         const auto network =
-            crosspoints ? make_crosspoint_network(wired.fabric, wired.paths, ranks, options, 1, times)
-                        : make_input_queued_network(wired.fabric, wired.paths, ranks, options, 1, 1, times);
+            crosspoints
+                ? make_crosspoint_network(machine.fabric, machine.paths, ranks, options, 1, times)
+                : make_input_queued_network(machine.fabric, machine.paths, ranks, options, 1, 1, times);
         Meter meter{Budget{}};
         (void)run_to_end(*network, ranks, meter);
         CHECK(ranks.finish(Rank{0}) == 80 * 10 + 7);
@@ -241,14 +242,14 @@ TEST_CASE("a send ends when its last packet has left a NIC that is slower than t
 }
 
 TEST_CASE("messages match in the order of operations, in any order of arrival") {
-    const testing::WiredMachine wired("torus:8");
+    const testing::WiredMachine machine("torus:8");
     const OperationGraph graph = read_goal_text(
         "num_ranks 2\nrank 0 {\nslow: calc 1000\na: send 8b to 1 tag 1\na requires slow\n"
         "b: send 8b to 1 tag 2 cpu 1\n}\n"
         "rank 1 {\nfirst: recv 8b from 0 tag 1\nsecond: recv 8b from 0 tag 2\ndone: calc 7 cpu 1\n"
         "done requires second\n}\n");
-    OperationRun ranks(graph, ranks_in_order(2), wired.machine.node_count(), {}, {}, 1);
-    const auto network = make_input_queued_network(wired.fabric, wired.paths, ranks, {}, 1, 1);
+    OperationRun ranks(graph, ranks_in_order(2), machine.machine.node_count(), {}, {}, 1);
+    const auto network = make_input_queued_network(machine.fabric, machine.paths, ranks, {}, 1, 1);
     network->run(100);
     // Work, the second send and receive, and later operations finish; the first send and receive do not.
     CHECK(ranks.steps_done() == 3);
@@ -258,11 +259,11 @@ TEST_CASE("messages match in the order of operations, in any order of arrival") 
 }
 
 TEST_CASE("messages inside a node pass through its memory in sequence") {
-    const testing::WiredMachine wired("mesh:2");
+    const testing::WiredMachine machine("mesh:2");
     const OperationGraph graph = read_goal_text(
         "num_ranks 4\nrank 0 {\na: send 1000b to 2\n}\nrank 1 {\na: send 1000b to 3\n}\n"
         "rank 2 {\na: recv 1000b from 0\n}\nrank 3 {\na: recv 1000b from 1\n}\n");
-    const auto ends = play(wired, graph, ranks_in_order(4, 4), {.costs = {.memory_rate = 10, .memory = 7}});
+    const auto ends = play(machine, graph, ranks_in_order(4, 4), {.costs = {.memory_rate = 10, .memory = 7}});
     CHECK(ends == std::vector<std::uint64_t>{7, 7, 107, 207});
 }
 

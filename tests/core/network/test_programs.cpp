@@ -49,13 +49,13 @@ RunResult run(const testing::WiredMachine& wired, const Program& program, const 
 }  // namespace
 
 TEST_CASE("a single message takes the time of its packets plus the overheads of its ranks") {
-    const testing::WiredMachine wired("torus:8");
+    const testing::WiredMachine machine("torus:8");
     const PacketFormat format{.flit = 32, .payload = 256, .header = 16};
     const SwitchOptions options{.vcs = 2, .buffer = 64};
     for (const std::int64_t bytes : {0, 1, 16, 17, 256, 257, 5000}) {
         const StoredProgram program(8, std::vector<StoredMessage>{{Rank{1}, Rank{4}, 0, Bytes{bytes}}});
         const RunResult ran =
-            run(wired, program, ranks_in_order(8), format, {.send = 100, .receive = 70}, options);
+            run(machine, program, ranks_in_order(8), format, {.send = 100, .receive = 70}, options);
         std::uint64_t flits = 0, left = static_cast<std::uint64_t>(bytes);
         do {
             const std::uint64_t carried = std::min<std::uint64_t>(left, 256);
@@ -73,15 +73,15 @@ TEST_CASE("a single message takes the time of its packets plus the overheads of 
 }
 
 TEST_CASE("channels have the given latency") {
-    const testing::WiredMachine wired("torus:8");
+    const testing::WiredMachine machine("torus:8");
     const SwitchOptions options{.vcs = 2, .buffer = 64};
     const PacketFormat format{.flit = 32, .payload = 256, .header = 0};
-    std::vector<ChannelTimes> times(wired.fabric.channel_count());
+    std::vector<ChannelTimes> times(machine.fabric.channel_count());
     const auto run_one = [&](std::int64_t bytes) {
         const StoredProgram program(8, std::vector<StoredMessage>{{Rank{1}, Rank{4}, 0, Bytes{bytes}}});
         ProgramRun ranks(program, ranks_in_order(8), 8, format, {});
         const auto network =
-            make_input_queued_network(wired.fabric, wired.paths, ranks, options, 1, 1, times);
+            make_input_queued_network(machine.fabric, machine.paths, ranks, options, 1, 1, times);
         Meter meter{Budget{}};
         (void)run_to_end(*network, ranks, meter);
         return std::pair(ranks.finish(Rank{4}), network->carried());
@@ -103,11 +103,11 @@ TEST_CASE("channels have the given latency") {
 }
 
 TEST_CASE("a rank sends only after the messages for which it waits") {
-    const testing::WiredMachine wired("torus:8");
+    const testing::WiredMachine machine("torus:8");
     std::vector<StoredMessage> relay;
     for (std::uint32_t i = 0; i < 7; ++i) relay.push_back({Rank{i}, Rank{i + 1}, i, Bytes{100}});
     const RunResult ran =
-        run(wired, StoredProgram(8, relay), ranks_in_order(8), {}, {.send = 50, .receive = 30});
+        run(machine, StoredProgram(8, relay), ranks_in_order(8), {}, {.send = 50, .receive = 30});
     const std::uint64_t hop = 50 + alone(2, 4, {}) + 30;
     for (std::uint64_t i = 0; i < 7; ++i) CHECK(ran.finish[i] == i * hop + 50 + 4);
     CHECK(ran.finish[7] == 7 * hop);
@@ -153,12 +153,13 @@ TEST_CASE("schedules end on any machine with all their bytes, for any division o
 }
 
 TEST_CASE("a rank continues to send while messages to it are in flight") {
-    const testing::WiredMachine wired("torus:8");
+    const testing::WiredMachine machine("torus:8");
     for (const std::uint32_t count : {15U, 16U, 17U, 40U}) {
         std::vector<StoredMessage> messages{{Rank{4}, Rank{0}, 0, Bytes{64}}};
         for (std::uint32_t i = 0; i < count; ++i) messages.push_back({Rank{0}, Rank{1}, 0, Bytes{256}});
         const auto finish = [&](std::uint64_t latency) {
-            return run(wired, StoredProgram(8, messages), ranks_in_order(8), {}, {.latency = latency}).finish;
+            return run(machine, StoredProgram(8, messages), ranks_in_order(8), {}, {.latency = latency})
+                .finish;
         };
         const std::vector<std::uint64_t> at_once = finish(0), late = finish(20000);
         CHECK(late[1] == at_once[1] + 20000);
@@ -168,24 +169,24 @@ TEST_CASE("a rank continues to send while messages to it are in flight") {
 }
 
 TEST_CASE("messages of a later step do not delay an earlier step") {
-    const testing::WiredMachine wired("mesh:3");
+    const testing::WiredMachine machine("mesh:3");
     // Ranks 0 and 1 share a node with slow memory; rank 1 sends data for the second step of rank 0.
     const std::vector<StoredMessage> messages{{Rank{2}, Rank{0}, 0, Bytes{8}},
                                               {Rank{1}, Rank{0}, 1, Bytes{100000}},
                                               {Rank{0}, Rank{2}, 1, Bytes{8}}};
     const std::vector<Node> nodes{Node{0}, Node{0}, Node{1}};
-    const RunResult ran = run(wired, StoredProgram(3, messages), nodes, {}, {.memory_rate = 1});
+    const RunResult ran = run(machine, StoredProgram(3, messages), nodes, {}, {.memory_rate = 1});
     CHECK(ran.finish[0] >= 100000);
     CHECK(ran.finish[2] < 100);
 }
 
 TEST_CASE("ranks of a node share its NIC and memory") {
-    const testing::WiredMachine wired("mesh:2");
+    const testing::WiredMachine machine("mesh:2");
     std::vector<StoredMessage> both;
     for (std::uint32_t i = 0; i < 4; ++i) both.push_back({Rank{i}, Rank{4 + i}, 0, Bytes{256 * 100}});
     const PacketFormat format{.flit = 32, .payload = 256, .header = 0};
     const RunResult four =
-        run(wired, StoredProgram(8, both), ranks_in_order(8, 4), format, {}, {.vcs = 4, .buffer = 32});
+        run(machine, StoredProgram(8, both), ranks_in_order(8, 4), format, {}, {.vcs = 4, .buffer = 32});
     CHECK(four.end >= 4 * 800);
     CHECK(four.end < 4 * 800 * 1.05);
     // All messages take turns, hence arrive about equally late.
@@ -193,15 +194,15 @@ TEST_CASE("ranks of a node share its NIC and memory") {
 
     std::vector<StoredMessage> inside;
     for (std::uint32_t i = 0; i < 2; ++i) inside.push_back({Rank{i}, Rank{2 + i}, 0, Bytes{1000}});
-    const RunResult shared =
-        run(wired, StoredProgram(4, inside), ranks_in_order(4, 4), format, {.memory_rate = 10, .memory = 7});
+    const RunResult shared = run(machine, StoredProgram(4, inside), ranks_in_order(4, 4), format,
+                                 {.memory_rate = 10, .memory = 7});
     CHECK(shared.packets == 0);
     CHECK(shared.finish[2] == 107);
     CHECK(shared.finish[3] == 207);
 }
 
 TEST_CASE("jobs without shared links take as long as alone, and other jobs take longer") {
-    const testing::WiredMachine wired("mesh:8");
+    const testing::WiredMachine machine("mesh:8");
     std::vector<StoredMessage> ring, rings;
     for (std::uint32_t i = 0; i < 4; ++i) ring.push_back({Rank{i}, Rank{(i + 1) % 4}, 0, Bytes{4000}});
     for (std::uint32_t first : {0U, 4U})
@@ -211,18 +212,18 @@ TEST_CASE("jobs without shared links take as long as alone, and other jobs take 
             rings.push_back(message);
         }
     const StoredProgram job(4, ring), two(8, rings);
-    const std::uint64_t alone_there = run(wired, job, ranks_in_order(4)).end;
-    CHECK(run(wired, two, ranks_in_order(8)).end == alone_there);
+    const std::uint64_t alone_there = run(machine, job, ranks_in_order(4)).end;
+    CHECK(run(machine, two, ranks_in_order(8)).end == alone_there);
     const std::vector<Node> mixed{Node{0}, Node{2}, Node{4}, Node{6}, Node{1}, Node{3}, Node{5}, Node{7}};
     const std::vector<Node> half(mixed.begin(), mixed.begin() + 4);
-    CHECK(run(wired, two, mixed).end > run(wired, job, half).end);
+    CHECK(run(machine, two, mixed).end > run(machine, job, half).end);
 }
 
 TEST_CASE("packets of ranks in a cyclic wait are named") {
-    const testing::WiredMachine wired("torus:8");
+    const testing::WiredMachine machine("torus:8");
     std::vector<StoredMessage> round;
     for (std::uint32_t i = 0; i < 8; ++i) round.push_back({Rank{i}, Rank{(i + 3) % 8}, 0, Bytes{100000}});
-    CHECK_THROWS_WITH_AS(run(wired, StoredProgram(8, round), ranks_in_order(8), {}, {},
+    CHECK_THROWS_WITH_AS(run(machine, StoredProgram(8, round), ranks_in_order(8), {}, {},
                              {.vcs = 1, .buffer = 2, .allow_deadlock = true}),
                          doctest::Contains("packets wait for each other for ever: the packet to node"),
                          Error);
@@ -241,8 +242,8 @@ TEST_CASE("a program that waits for an unsent message is named") {
             if (rank.value == 1 && step == 1) messages.push_back({Rank{0}, Bytes{8}});
         }
     };
-    const testing::WiredMachine wired("mesh:3");
-    CHECK_THROWS_WITH_AS(run(wired, SilentProgram{}, ranks_in_order(3)),
+    const testing::WiredMachine machine("mesh:3");
+    CHECK_THROWS_WITH_AS(run(machine, SilentProgram{}, ranks_in_order(3)),
                          "the program waits for itself: rank 1 waits in step 1 for rank 0", Error);
     CHECK_THROWS_AS(ProgramRun(SilentProgram{}, ranks_in_order(2), 3, {}, {}), Error);
     CHECK_THROWS_AS(ProgramRun(SilentProgram{}, ranks_in_order(3), 2, {}, {}), Error);

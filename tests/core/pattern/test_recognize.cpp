@@ -63,12 +63,12 @@ void check_pattern(const CommGraph& graph, const GridPattern& pattern) {
     const std::size_t n = graph.rank_count();
     REQUIRE(pattern.rank_of_cell.size() == n);
     std::vector<std::uint32_t> cell_of(n, 0);
-    std::vector<char> seen(n, 0);
+    std::vector<char> is_seen(n, 0);
     for (std::uint32_t c = 0; c < n; ++c) {
         cell_of[pattern.rank_of_cell[c].value] = c;
-        seen[pattern.rank_of_cell[c].value] = 1;
+        is_seen[pattern.rank_of_cell[c].value] = 1;
     }
-    REQUIRE(std::accumulate(seen.begin(), seen.end(), std::size_t{0}) == n);
+    REQUIRE(std::accumulate(is_seen.begin(), is_seen.end(), std::size_t{0}) == n);
     for (const Rank u : ids<Rank>(n)) {
         const auto peers = graph.peers(u);
         for (const Rank v : ids<Rank>(n)) {

@@ -259,14 +259,14 @@ TEST_CASE("regions contain each slot of a rank with partners once") {
     std::ranges::copy(order, occupant.begin());
     const NearSlots near(allocation, 6, 1);
     const local::SlotRegions regions(graph, 150, near, position, occupant, 20, Rng(1));
-    std::vector<int> seen(allocation.slot_count(), 0);
+    std::vector<int> is_seen(allocation.slot_count(), 0);
     for (const Part r : ids<Part>(regions.size())) {
         for (const Position p : regions.positions(r)) {
-            ++seen[p.value];
+            ++is_seen[p.value];
             CHECK(regions.region_of(p) == r);
             CHECK(regions.positions(r)[regions.local(p).value] == p);
         }
     }
-    CHECK(std::ranges::all_of(std::span(seen).first(150), [](int times) { return times == 1; }));
-    CHECK(std::ranges::all_of(seen, [](int times) { return times <= 1; }));
+    CHECK(std::ranges::all_of(std::span(is_seen).first(150), [](int times) { return times == 1; }));
+    CHECK(std::ranges::all_of(is_seen, [](int times) { return times <= 1; }));
 }

@@ -29,7 +29,7 @@ std::vector<Slot> reference_greedy(const CommGraph& directed, const Allocation& 
     const Machine& machine = allocation.machine();
     const std::size_t n = graph.rank_count();
     std::vector<std::optional<std::size_t>> position(n);  // index in the allocation
-    std::vector<char> taken(allocation.slot_count(), false);
+    std::vector<char> is_taken(allocation.slot_count(), false);
     std::vector<std::size_t> mapped_at(n, 0);
     std::size_t clock = 0;
 
@@ -43,13 +43,14 @@ std::vector<Slot> reference_greedy(const CommGraph& directed, const Allocation& 
     };
     const auto put = [&](Rank u, std::size_t p) {
         position[u.value] = p;
-        taken[p] = true;
+        is_taken[p] = true;
         mapped_at[u.value] = ++clock;
     };
     const auto start = [&](Rank u) {
         std::size_t best = allocation.slot_count();
         for (std::size_t p = 0; p < allocation.slot_count(); ++p) {
-            if (!taken[p] && (best == allocation.slot_count() || centrality(p) < centrality(best))) best = p;
+            if (!is_taken[p] && (best == allocation.slot_count() || centrality(p) < centrality(best)))
+                best = p;
         }
         put(u, best);
     };
@@ -96,7 +97,8 @@ std::vector<Slot> reference_greedy(const CommGraph& directed, const Allocation& 
         if (const auto s = unplaced_with_most(key_of, [&](Rank u) { return placed_neighbors(u) > 0; })) {
             std::size_t best = allocation.slot_count();
             for (std::size_t p = 0; p < allocation.slot_count(); ++p) {
-                if (!taken[p] && (best == allocation.slot_count() || cost(*s, p) < cost(*s, best))) best = p;
+                if (!is_taken[p] && (best == allocation.slot_count() || cost(*s, p) < cost(*s, best)))
+                    best = p;
             }
             put(*s, best);
         } else if (const auto next = unplaced_with_most(degree, [](Rank) { return true; })) {
@@ -145,17 +147,17 @@ bool is_at_centroids(const CommGraph& directed, const Allocation& allocation, co
     const auto at = [&](Slot slot, std::size_t axis) {
         return std::int64_t{machine.coordinates(machine.node(slot))[axis]};
     };
-    std::vector<char> placed(graph.rank_count(), false);
-    std::vector<char> taken(machine.slot_count(), false);
+    std::vector<char> is_placed(graph.rank_count(), false);
+    std::vector<char> is_taken(machine.slot_count(), false);
     for (const Rank u : order) {
         std::int64_t weight = 0;
-        for (const Edge edge : graph.sends(u)) weight += placed[edge.peer.value] ? edge.bytes.value : 0;
+        for (const Edge edge : graph.sends(u)) weight += is_placed[edge.peer.value] ? edge.bytes.value : 0;
         const auto apart = [&](Slot slot) {
             std::int64_t sum = 0;
             for (std::size_t axis = 0; axis < extents.size(); ++axis) {
                 std::vector<std::pair<std::int64_t, std::int64_t>> points;
                 for (const Edge edge : graph.sends(u)) {
-                    if (placed[edge.peer.value])
+                    if (is_placed[edge.peer.value])
                         points.emplace_back(at(placement[edge.peer], axis), edge.bytes.value);
                 }
                 const std::int64_t center = reference_center(points, extents[axis], wraps[axis]);
@@ -165,12 +167,12 @@ bool is_at_centroids(const CommGraph& directed, const Allocation& allocation, co
             return sum;
         };
         const bool begins =
-            std::ranges::none_of(graph.peers(u), [&](Rank v) { return placed[v.value] != 0; });
+            std::ranges::none_of(graph.peers(u), [&](Rank v) { return is_placed[v.value] != 0; });
         for (const Slot slot : allocation.slots()) {
-            if (!begins && !taken[slot.value] && apart(slot) < apart(placement[u])) return false;
+            if (!begins && !is_taken[slot.value] && apart(slot) < apart(placement[u])) return false;
         }
-        placed[u.value] = true;
-        taken[placement[u].value] = true;
+        is_placed[u.value] = true;
+        is_taken[placement[u].value] = true;
     }
     return true;
 }
@@ -178,22 +180,22 @@ bool is_at_centroids(const CommGraph& directed, const Allocation& allocation, co
 /// The order in which ranks are placed: most bytes to placed partners first.
 std::vector<Rank> growth_order(const CommGraph& directed) {
     const CommGraph graph = directed.symmetric();
-    std::vector<char> placed(graph.rank_count(), false);
+    std::vector<char> is_placed(graph.rank_count(), false);
     std::vector<Rank> order;
     while (order.size() < graph.rank_count()) {
         const auto rank_of = [&](Rank u) {
             std::int64_t bytes = -1;
             for (const Edge edge : graph.sends(u)) {
-                if (placed[edge.peer.value]) bytes = std::max<std::int64_t>(bytes, 0) + edge.bytes.value;
+                if (is_placed[edge.peer.value]) bytes = std::max<std::int64_t>(bytes, 0) + edge.bytes.value;
             }
             // Components start with the rank with the most partners.
             return std::pair(bytes, bytes < 0 ? graph.degree(u) : 0);
         };
         Rank best = Rank::none;
         for (const Rank u : ids<Rank>(graph.rank_count())) {
-            if (!placed[u.value] && (best == Rank::none || rank_of(u) > rank_of(best))) best = u;
+            if (!is_placed[u.value] && (best == Rank::none || rank_of(u) > rank_of(best))) best = u;
         }
-        placed[best.value] = true;
+        is_placed[best.value] = true;
         order.push_back(best);
     }
     return order;

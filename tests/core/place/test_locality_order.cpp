@@ -18,9 +18,9 @@ TEST_CASE("a locality order contains every rank once, and reordering keeps the g
     const CommGraph graph = renumber_ranks(random_geometric(3000, Bytes{8}, 1, 6), 5).symmetric();
     const std::vector<Rank> order = locality_order(graph);
     REQUIRE(order.size() == graph.rank_count());
-    std::vector<bool> seen(order.size(), false);
-    for (const Rank u : order) seen[u.value] = true;
-    CHECK(std::ranges::count(seen, true) == 3000);
+    std::vector<bool> is_listed(order.size(), false);
+    for (const Rank u : order) is_listed[u.value] = true;
+    CHECK(std::ranges::count(is_listed, true) == 3000);
 
     std::vector<Vertex> old;
     for (const Rank u : order) old.emplace_back(u.value);

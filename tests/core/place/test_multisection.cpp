@@ -110,8 +110,8 @@ TEST_CASE("a work budget of one unit ends multisection with a valid placement") 
     const PlaceResult full = place(Problem(graph, allocation, 1, 1), "multisection");
     CHECK(hurried.exhausted);
     CHECK(hurried.work < full.work / 2);
-    const std::set<Slot> used(hurried.placement.slots().begin(), hurried.placement.slots().end());
-    CHECK(used.size() == 400);
+    const std::set<Slot> used_slots(hurried.placement.slots().begin(), hurried.placement.slots().end());
+    CHECK(used_slots.size() == 400);
     const CommGraph more = random_geometric(3000, Bytes{100}, 2, 6);
     const Problem shared(more, allocation, 1, 1, {.imbalance = 0});
     const PlaceResult packed = place(shared, "multisection", budget);

@@ -64,6 +64,6 @@ TEST_CASE("phases and background traffic count in the choice") {
     const CommGraph large = ring(32, Bytes{10'000'000});
     const Problem problem(small, allocation);
     CHECK(choose_objective(problem, {&small, &large}, {}).objective == ObjectiveKind::time);
-    const std::vector<double> others(machine.link_count(), 1e6);
-    CHECK(choose_objective(problem, {}, others).objective == ObjectiveKind::time);
+    const std::vector<double> background(machine.link_count(), 1e6);
+    CHECK(choose_objective(problem, {}, background).objective == ObjectiveKind::time);
 }

@@ -21,11 +21,11 @@ namespace {
 
 void check_capacities(const Problem& problem, const Placement& placement) {
     const auto masses = problem.capacity().masses();
-    std::vector<std::int64_t> left(problem.machine().slot_count(), -1);
+    std::vector<std::int64_t> free_capacity(problem.machine().slot_count(), -1);
     for (std::size_t i = 0; i < problem.allocation().slot_count(); ++i)
-        left[problem.allocation().slots()[i].value] = problem.capacity().capacities()[i];
-    for (const Rank u : ids<Rank>(problem.rank_count())) left[placement[u].value] -= masses[u.value];
-    for (const Slot slot : problem.allocation().slots()) CHECK(left[slot.value] >= 0);
+        free_capacity[problem.allocation().slots()[i].value] = problem.capacity().capacities()[i];
+    for (const Rank u : ids<Rank>(problem.rank_count())) free_capacity[placement[u].value] -= masses[u.value];
+    for (const Slot slot : problem.allocation().slots()) CHECK(free_capacity[slot.value] >= 0);
 }
 
 const std::vector<std::string> sharing_chains{"multisection",

@@ -143,14 +143,15 @@ TEST_CASE("twins are items that can be exchanged at no cost") {
 }
 
 TEST_CASE("linear costs are included, and only items of equal linear cost are twins") {
-    const std::vector<std::int64_t> same(9, 4);
+    const std::vector<std::int64_t> constant(9, 4);
     const std::vector<std::int64_t> linear{1, 2, 3, 1, 2, 3, 6, 5, 6};
-    const qap::Qap qap(3, same, same, linear);
+    const qap::Qap qap(3, constant, constant, linear);
     CHECK(qap.value(qap::Permutation{0, 1, 2}) == 9 * 16 + 1 + 2 + 6);
     CHECK(qap.value(qap::Permutation{2, 0, 1}) == 9 * 16 + 3 + 1 + 5);
-    CHECK(qap::twin_classes(3, same, linear) == std::vector<std::uint32_t>{0, 0, 2});
-    CHECK_THROWS_AS(qap::Qap(3, same, same, {1, 2}), Error);
-    CHECK_THROWS_AS(qap::Qap(3, same, same, std::vector<std::int64_t>(9, std::int64_t{1} << 60)), Error);
+    CHECK(qap::twin_classes(3, constant, linear) == std::vector<std::uint32_t>{0, 0, 2});
+    CHECK_THROWS_AS(qap::Qap(3, constant, constant, {1, 2}), Error);
+    CHECK_THROWS_AS(qap::Qap(3, constant, constant, std::vector<std::int64_t>(9, std::int64_t{1} << 60)),
+                    Error);
 }
 
 TEST_CASE("invalid assignments are refused") {

@@ -11,8 +11,8 @@ namespace topoloom::testing {
 
 template <class Id>
 std::vector<Id> first_ids(std::size_t count) {
-    const ids<Id> all(count);
-    return {all.begin(), all.end()};
+    const ids<Id> range(count);
+    return {range.begin(), range.end()};
 }
 
 inline std::vector<Node> first_nodes(std::size_t count) { return first_ids<Node>(count); }

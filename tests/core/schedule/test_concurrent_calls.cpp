@@ -74,8 +74,8 @@ TEST_CASE("concurrent calls load links by the sum of their messages") {
 
 TEST_CASE("calls under separate switches take as long as one call") {
     const Machine machine = make_machine("tree:4:8,bandwidth=10GB/s:20GB/s");
-    const ids<Slot> all(machine.slot_count());
-    const std::vector<Slot> slots(all.begin(), all.end());
+    const ids<Slot> slot_ids(machine.slot_count());
+    const std::vector<Slot> slots(slot_ids.begin(), slot_ids.end());
     for (const Operation operation : operations) {
         const Call call{operation, 8, Bytes{1 << 20}};
         testing::each_candidate(call, "tree", [&](const AnySchedule& schedule) {

@@ -43,13 +43,14 @@ std::vector<std::size_t> free_shifts_of_ascents(const FatTree& tree) {
 }
 
 Step random_step(Rng& rng, std::size_t ranks) {
-    std::vector<std::uint32_t> to(ranks);
-    std::iota(to.begin(), to.end(), 0U);
+    std::vector<std::uint32_t> target(ranks);
+    std::iota(target.begin(), target.end(), 0U);
     for (std::size_t i = ranks; i > 1; --i)
-        std::swap(to[i - 1], to[rng.below(static_cast<std::uint32_t>(i))]);
+        std::swap(target[i - 1], target[rng.below(static_cast<std::uint32_t>(i))]);
     Step step;
     for (const Rank rank : ids<Rank>(ranks)) {
-        if (to[rank.value] != rank.value && rng.below(4) > 0) step.push_back({rank, Rank{to[rank.value]}});
+        if (target[rank.value] != rank.value && rng.below(4) > 0)
+            step.push_back({rank, Rank{target[rank.value]}});
     }
     return step;
 }

@@ -24,10 +24,10 @@ Machine k_ary_machine(std::uint32_t k, std::size_t levels) {
 }
 
 std::vector<Node> random_nodes(Rng& rng, std::size_t of, std::size_t count) {
-    std::vector<std::uint32_t> all(of);
-    std::iota(all.begin(), all.end(), 0U);
-    rng.shuffle(std::span(all));
-    return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)};
+    std::vector<std::uint32_t> numbers(of);
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    rng.shuffle(std::span(numbers));
+    return {numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
 std::vector<RepeatedStep> make_shift_steps(std::size_t ranks, std::initializer_list<std::size_t> by) {

@@ -152,8 +152,8 @@ TEST_CASE("a reduction costs time per received byte, a copy none") {
 TEST_CASE("more bytes, overhead or latency never make a schedule faster, and no part exceeds the total") {
     Rng rng(11);
     const Machine machine = make_machine("torus:4x4,bandwidth=2GB/s,latency=0.5us");
-    const ids<Slot> all(16);
-    const std::vector<Slot> slots(all.begin(), all.end());
+    const ids<Slot> slot_ids(16);
+    const std::vector<Slot> slots(slot_ids.begin(), slot_ids.end());
     for (const Operation operation :
          {broadcast, reduce, all_gather, all_reduce, reduce_scatter, all_to_all}) {
         for (const std::string& name : candidates({operation, 16, Bytes{1000}})) {

@@ -20,8 +20,8 @@ using testing::first_slots;
 namespace {
 
 std::vector<Slot> permuted_slots(const Machine& machine, std::size_t count, Rng& rng) {
-    const ids<Slot> all(machine.slot_count());
-    std::vector<Slot> slots(all.begin(), all.end());
+    const ids<Slot> slot_ids(machine.slot_count());
+    std::vector<Slot> slots(slot_ids.begin(), slot_ids.end());
     for (std::size_t i = slots.size(); i > 1; --i)
         std::swap(slots[i - 1], slots[rng.below(static_cast<std::uint32_t>(i))]);
     slots.resize(count);

@@ -16,8 +16,8 @@ using namespace topoloom;
 namespace {
 
 std::vector<Slot> some_slots(const Machine& machine, std::size_t count, bool shuffled) {
-    const ids<Slot> all(machine.slot_count());
-    std::vector<Slot> slots(all.begin(), all.end());
+    const ids<Slot> slot_ids(machine.slot_count());
+    std::vector<Slot> slots(slot_ids.begin(), slot_ids.end());
     Rng rng(7);
     for (std::size_t i = slots.size(); shuffled && i > 1; --i)
         std::swap(slots[i - 1], slots[rng.below(static_cast<std::uint32_t>(i))]);

@@ -39,14 +39,15 @@ TEST_CASE("no call gains on one node, except with a schedule that the user names
     Strategy strategy(setting);
     CHECK(!strategy.can_save_time());
     setting.schedule = "ring";
-    Strategy named(setting);
-    CHECK(named.can_save_time());
+    Strategy with_schedule(setting);
+    CHECK(with_schedule.can_save_time());
     for (const Operation operation : single_call_operations) {
         for (const std::int64_t bytes : {8, 4096, 1 << 20}) {
             CAPTURE(operation_name(operation));
             CHECK(!strategy.saves_time(operation, make_call(operation, bytes), false, 0));
-            const bool by_ring = named.choose(operation, make_call(operation, bytes), false) == "ring";
-            CHECK(named.saves_time(operation, make_call(operation, bytes), false, 1) == by_ring);
+            const bool by_ring =
+                with_schedule.choose(operation, make_call(operation, bytes), false) == "ring";
+            CHECK(with_schedule.saves_time(operation, make_call(operation, bytes), false, 1) == by_ring);
         }
     }
 }

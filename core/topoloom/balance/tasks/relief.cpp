@@ -44,9 +44,9 @@ std::vector<Part> find_near_ranks_with_room(const TaskParts& parts, Part rank) {
     }
     const std::size_t count = std::min(nearest, all.size());
     std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(count));
-    std::vector<Part> found;
-    for (std::size_t i = 0; i < count; ++i) found.push_back(all[i].second);
-    return found;
+    std::vector<Part> parts_by_gain;
+    for (std::size_t i = 0; i < count; ++i) parts_by_gain.push_back(all[i].second);
+    return parts_by_gain;
 }
 
 /// Cost per unit of excess removed; cheapest moves come first.
@@ -102,16 +102,16 @@ namespace {
 
 /// The ranks with neighboring vertices, for each rank.
 std::vector<std::vector<Part>> neighbor_ranks(const TaskParts& parts) {
-    std::vector<std::vector<Part>> found(parts.ranks());
+    std::vector<std::vector<Part>> neighbor_parts(parts.ranks());
     for (const Vertex v : parts.level().graph.vertices()) {
         for (const Vertex u : parts.level().graph.peers(v))
-            if (parts[u] != parts[v]) found[parts[v].value].push_back(parts[u]);
+            if (parts[u] != parts[v]) neighbor_parts[parts[v].value].push_back(parts[u]);
     }
-    for (std::vector<Part>& list : found) {
+    for (std::vector<Part>& list : neighbor_parts) {
         std::ranges::sort(list);
         list.erase(std::ranges::unique(list).begin(), list.end());
     }
-    return found;
+    return neighbor_parts;
 }
 
 /// Shortest path from this rank to a rank below the mean; empty if none is reachable.
@@ -144,22 +144,22 @@ double move_load(TaskParts& parts, Part from, Part to, double load) {
             offers.push({-parts.gain(v, to) / parts.level().load[v.value], v, to});
     };
     for (const Vertex v : vertices_of(parts, from)) offer(v);
-    double given = 0;
-    while (!offers.empty() && given < load) {
+    double moved_load = 0;
+    while (!offers.empty() && moved_load < load) {
         const Offer next = offers.top();
         offers.pop();
         const double weight = parts.level().load[next.vertex.value];
-        if (parts[next.vertex] != from || weight >= 2 * (load - given)) continue;
+        if (parts[next.vertex] != from || weight >= 2 * (load - moved_load)) continue;
         const double now = -parts.gain(next.vertex, to) / weight;
         if (now > next.price) {
             offers.push({now, next.vertex, to});
             continue;
         }
         parts.move(next.vertex, to);
-        given += weight;
+        moved_load += weight;
         for (const Vertex u : parts.level().graph.peers(next.vertex)) offer(u);
     }
-    return given;
+    return moved_load;
 }
 
 }  // namespace

@@ -195,9 +195,9 @@ std::vector<Part> project_to_coarsest(std::span<const TaskLevel> levels, std::ve
 }
 
 std::vector<Part> split_coarsest(const TaskLevel& level, std::size_t ranks, Rng rng) {
-    TaskBisection splitting(level, rng);
-    splitting.split(id_list<Vertex>(level.graph.size()), 0, static_cast<std::uint32_t>(ranks));
-    std::vector<Part> part = splitting.take();
+    TaskBisection bisection(level, rng);
+    bisection.split(id_list<Vertex>(level.graph.size()), 0, static_cast<std::uint32_t>(ranks));
+    std::vector<Part> part = bisection.take();
     assign_parts_to_ranks(level, ranks, part);
     return part;
 }

@@ -101,10 +101,10 @@ std::uint32_t nic_count(const Machine& machine) {
 BarrierCost barrier_cost(RouteLinks& routes, const NetworkModel& model, std::span<const Node> node_of_rank,
                          std::size_t node_count) {
     std::vector<Node> nodes;
-    std::vector<bool> known(node_count, false);
+    std::vector<bool> is_listed(node_count, false);
     for (const Node node : node_of_rank) {
-        if (!known[node.value]) nodes.push_back(node);
-        known[node.value] = true;
+        if (!is_listed[node.value]) nodes.push_back(node);
+        is_listed[node.value] = true;
     }
     BarrierCost barrier{model.barrier(nodes.size()), model.barrier_cpu(nodes.size())};
     for (std::size_t step = 1; step < nodes.size(); step *= 2) {
@@ -151,11 +151,11 @@ struct RankNodes {
 RankNodes rank_nodes(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
                      std::span<const Slot> slots) {
     RankNodes found{.model = model.with_cards(nic_count(machine)), .node = {}};
-    std::vector<bool> taken(machine.node_count(), false);
+    std::vector<bool> is_taken(machine.node_count(), false);
     for (const Slot slot : slots) {
         found.node.push_back(machine.node(slot));
-        found.shares = found.shares || taken[found.node.back().value];
-        taken[found.node.back().value] = true;
+        found.shares = found.shares || is_taken[found.node.back().value];
+        is_taken[found.node.back().value] = true;
     }
     const std::size_t ranks = schedule.collective().ranks();
     if (slots.empty() || slots.size() % ranks != 0)

@@ -86,11 +86,11 @@ NetworkModel NetworkModel::loggp(double L, double o, double g, double G, Message
 }
 
 NetworkModel NetworkModel::with_costs(const MessageCosts& costs) const {
-    NetworkModel changed(lines_, costs, largest_);
-    changed.cards_ = cards_;
-    changed.link_factors_ = link_factors_;
-    changed.inside_ = inside_;
-    return alone_.empty() ? changed : changed.with_alone(alone_);
+    NetworkModel model(lines_, costs, largest_);
+    model.cards_ = cards_;
+    model.link_factors_ = link_factors_;
+    model.inside_ = inside_;
+    return alone_.empty() ? model : model.with_alone(alone_);
 }
 
 NetworkModel NetworkModel::with_cards(std::uint32_t cards) const {

@@ -46,21 +46,21 @@ std::vector<ClusterMerge> average_linkage(MeanDistances distances) {
 }
 
 std::vector<std::uint32_t> find_clusters(const std::vector<ClusterMerge>& merges, std::size_t first) {
-    std::vector<std::uint32_t> of(merges.size() + 1);
-    std::iota(of.begin(), of.end(), 0U);
+    std::vector<std::uint32_t> parent(merges.size() + 1);
+    std::iota(parent.begin(), parent.end(), 0U);
     const auto top = [&](std::uint32_t item) {
-        while (of[item] != item) item = of[item];
+        while (parent[item] != item) item = parent[item];
         return item;
     };
     for (std::size_t i = 0; i < first; ++i) {
         const auto [low, high] = std::minmax({top(merges[i].a), top(merges[i].b)});
-        of[high] = low;
+        parent[high] = low;
     }
     // The lowest item of its group comes first and has already been assigned a number.
-    std::vector<std::uint32_t> group_number(of.size());
+    std::vector<std::uint32_t> group_number(parent.size());
     std::uint32_t count = 0;
-    for (std::uint32_t item = 0; item < of.size(); ++item)
-        group_number[item] = of[item] == item ? count++ : group_number[top(item)];
+    for (std::uint32_t item = 0; item < parent.size(); ++item)
+        group_number[item] = parent[item] == item ? count++ : group_number[top(item)];
     return group_number;
 }
 

@@ -64,8 +64,8 @@ std::vector<Rank> binomial_order(const CostMatrix& costs, BinomialOrder order, R
     std::vector<Rank> placed = order_without_costs(size, BinomialOrder::standard, root, seed);
     if (order == BinomialOrder::standard) return placed;
 
-    std::vector<bool> left(size, true);
-    left[root.value] = false;
+    std::vector<bool> is_unplaced(size, true);
+    is_unplaced[root.value] = false;
     const auto steps = static_cast<int>(std::bit_width(size - 1));
     const int far_step = order != BinomialOrder::channel_aware
                              ? -1
@@ -76,14 +76,14 @@ std::vector<Rank> binomial_order(const CostMatrix& costs, BinomialOrder order, R
             const Rank parent = placed[position];
             Rank best{size};
             for (const Rank process : ids<Rank>(size)) {
-                if (!left[process.value]) continue;
+                if (!is_unplaced[process.value]) continue;
                 const bool better =
                     best.value == size || (step == far_step ? costs(parent, process) > costs(parent, best)
                                                             : costs(parent, process) < costs(parent, best));
                 if (better) best = process;
             }
             placed[position + half] = best;
-            left[best.value] = false;
+            is_unplaced[best.value] = false;
         }
     }
     return placed;
@@ -102,12 +102,12 @@ std::vector<double> binomial_scatter_steps(const CostMatrix& costs, const CostGr
                                            ChannelSharing sharing) {
     const std::size_t size = costs.size();
     check_channels(channels);
-    std::vector<bool> seen(size, false);
+    std::vector<bool> is_listed(size, false);
     for (const Rank process : order) {
-        if (process.value >= size || seen[process.value])
+        if (process.value >= size || is_listed[process.value])
             fail("an order of ", size, " processes must contain each process once, not ", process.value,
                  process.value < size ? " twice" : "");
-        seen[process.value] = true;
+        is_listed[process.value] = true;
     }
     if (order.size() != size) fail("an order of ", order.size(), " processes, but there are ", size);
 

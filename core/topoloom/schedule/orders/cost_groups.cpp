@@ -101,16 +101,17 @@ std::vector<std::size_t> best_cuts(const std::vector<ClusterMerge>& merges) {
 /// The group whose other processes are closest to one process.
 std::uint32_t nearest_group(const Pairs& pairs, const Parts& parts, std::size_t process) {
     std::vector<double> sum(parts.count, 0);
-    std::vector<double> others(parts.count, 0);
+    std::vector<double> other_count(parts.count, 0);
     for (std::size_t other = 0; other < pairs.size(); ++other) {
         if (other == process) continue;
         sum[parts.of[other]] += pairs.clipped_time(process, other);
-        others[parts.of[other]] += 1;
+        other_count[parts.of[other]] += 1;
     }
     std::uint32_t best = parts.of[process];
     for (std::uint32_t group = 0; group < parts.count; ++group) {
         // A group with a single process is skipped.
-        if (others[group] > 0 && (others[best] == 0 || sum[group] * others[best] < sum[best] * others[group]))
+        if (other_count[group] > 0 &&
+            (other_count[best] == 0 || sum[group] * other_count[best] < sum[best] * other_count[group]))
             best = group;
     }
     return best;

@@ -29,14 +29,14 @@ struct AxisInterval {
 /// Returns nothing if the routers have a gap.
 std::optional<AxisInterval> find_axis_interval(std::span<const std::uint32_t> places, std::uint32_t size,
                                                bool wraps) {
-    std::vector<bool> used(size, false);
-    for (const std::uint32_t place : places) used[place] = true;
-    const auto extent = static_cast<std::uint32_t>(std::count(used.begin(), used.end(), true));
+    std::vector<bool> is_used(size, false);
+    for (const std::uint32_t place : places) is_used[place] = true;
+    const auto extent = static_cast<std::uint32_t>(std::count(is_used.begin(), is_used.end(), true));
     if (extent == size) return AxisInterval{wraps ? places.front() : 0, size, wraps && size > 2};
     std::optional<AxisInterval> found;
     for (std::uint32_t place = 0; place < size; ++place) {
-        const bool begins = place == 0 ? !wraps || !used.back() : !used[place - 1];
-        if (!used[place] || !begins) continue;
+        const bool begins = place == 0 ? !wraps || !is_used.back() : !is_used[place - 1];
+        if (!is_used[place] || !begins) continue;
         if (found) return std::nullopt;
         found = AxisInterval{place, extent, false};
     }

@@ -202,13 +202,13 @@ class OrderEnumeration {
 };
 
 void check_nodes(const Machine& machine, std::span<const Node> nodes) {
-    Order sorted(nodes.begin(), nodes.end());
-    std::ranges::sort(sorted);
-    if (sorted.empty()) fail("there are no nodes to order");
-    if (sorted.back().value >= machine.node_count())
-        fail("node ", sorted.back().value, " does not exist: the machine has ", machine.node_count());
-    const auto twice = std::ranges::adjacent_find(sorted);
-    if (twice != sorted.end()) fail("node ", twice->value, " occurs twice among the nodes to order");
+    Order sorted_nodes(nodes.begin(), nodes.end());
+    std::ranges::sort(sorted_nodes);
+    if (sorted_nodes.empty()) fail("there are no nodes to order");
+    if (sorted_nodes.back().value >= machine.node_count())
+        fail("node ", sorted_nodes.back().value, " does not exist: the machine has ", machine.node_count());
+    const auto twice = std::ranges::adjacent_find(sorted_nodes);
+    if (twice != sorted_nodes.end()) fail("node ", twice->value, " occurs twice among the nodes to order");
     machine.require_usable(nodes, "the order");
 }
 
@@ -255,9 +255,9 @@ std::vector<Node> with_gaps(const Machine& machine, std::span<const Node> nodes)
             width[j] = std::max(width[j], std::bit_ceil(shapes.place_among_siblings(j, node) + 1));
     }
     std::vector<Node> positions;
-    Order sorted(nodes.begin(), nodes.end());
-    std::ranges::sort(sorted);
-    for (const Node node : sorted) {
+    Order sorted_nodes(nodes.begin(), nodes.end());
+    std::ranges::sort(sorted_nodes);
+    for (const Node node : sorted_nodes) {
         std::size_t position = 0;
         std::size_t stride = 1;
         for (std::size_t j = 0; j < width.size(); ++j) {

@@ -22,13 +22,13 @@ void require_members(const Multicast& multicast, std::size_t nodes) {
 template <class T>
 SpanningTree prune_links(const T& network, const Multicast& multicast, const std::vector<Link>& link_into) {
     SpanningTree tree{multicast.root, {}};
-    std::vector<bool> reached(link_into.size());
-    reached[network.vertex(multicast.root)] = true;
+    std::vector<bool> is_reached(link_into.size());
+    is_reached[network.vertex(multicast.root)] = true;
     for (const Node member : multicast.members) {
         std::vector<Link> path;  // up to the first vertex already reached
-        for (std::uint32_t at = network.vertex(member); !reached[at];) {
+        for (std::uint32_t at = network.vertex(member); !is_reached[at];) {
             if (link_into[at] == Link::none) fail("node ", member.value, " is not reached by the tree");
-            reached[at] = true;
+            is_reached[at] = true;
             path.push_back(link_into[at]);
             at = network.ends(link_into[at]).from;
         }
