@@ -11,13 +11,13 @@ namespace topoloom {
 
 std::vector<std::uint32_t> max_ranks_on_slots(std::span<const std::int64_t> masses,
                                               std::span<const std::int64_t> capacities) {
-    std::vector<std::int64_t> together(masses.begin(), masses.end());
-    std::ranges::sort(together);
-    for (std::size_t i = 1; i < together.size(); ++i) together[i] += together[i - 1];
+    std::vector<std::int64_t> prefix_mass(masses.begin(), masses.end());
+    std::ranges::sort(prefix_mass);
+    for (std::size_t i = 1; i < prefix_mass.size(); ++i) prefix_mass[i] += prefix_mass[i - 1];
     std::vector<std::uint32_t> most;
     for (const std::int64_t capacity : capacities) {
-        const auto too_many = std::ranges::upper_bound(together, capacity);
-        most.push_back(static_cast<std::uint32_t>(too_many - together.begin()));
+        const auto too_many = std::ranges::upper_bound(prefix_mass, capacity);
+        most.push_back(static_cast<std::uint32_t>(too_many - prefix_mass.begin()));
     }
     return most;
 }

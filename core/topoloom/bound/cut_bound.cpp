@@ -85,7 +85,7 @@ class CutSearch {
 
     /// Grows a region around every node: adds the vertex with the most bandwidth to the region, on ties the
     /// nearest.
-    void try_growing() {
+    void try_grown_parts() {
         const std::size_t vertices = graph_.vertex_count();
         std::vector<std::uint32_t> starts;
         for (const Node node : problem_.allocation().nodes()) starts.push_back(graph_.vertex(node));
@@ -177,7 +177,7 @@ CongestionBound cut_bound(const BoundProblem& problem) {
     CutSearch search(problem);
     search.try_ranges();
     search.try_slabs();
-    search.try_growing();
+    search.try_grown_parts();
     return std::move(search).best();
 }
 

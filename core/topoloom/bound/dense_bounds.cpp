@@ -52,11 +52,12 @@ std::optional<std::int64_t> projection_bound(const BoundProblem& problem) {
         for (const Edge edge : problem.symmetric().sends(u))
             bytes[u.value * order + edge.peer.value] = edge.bytes.value;
     }
-    std::vector<std::int64_t> apart(order * order);
+    std::vector<std::int64_t> slot_distance(order * order);
     for (std::size_t i = 0; i < order; ++i) {
-        for (std::size_t j = 0; j < order; ++j) apart[i * order + j] = distances(places[i], places[j]);
+        for (std::size_t j = 0; j < order; ++j)
+            slot_distance[i * order + j] = distances(places[i], places[j]);
     }
-    const auto both_ways = qap::projection_bound(order, bytes, apart);
+    const auto both_ways = qap::projection_bound(order, bytes, slot_distance);
     return std::max<std::int64_t>(0, halve_symmetric_bound(*both_ways));
 }
 

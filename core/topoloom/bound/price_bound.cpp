@@ -41,10 +41,10 @@ class PricedRoutes {
                             number[link.value] = static_cast<std::uint32_t>(bandwidth_.size());
                             bandwidth_.push_back(network.bandwidth(link).value);
                         }
-                        crossings_.push_back({number[link.value], share});
+                        priced_links_.push_back({number[link.value], share});
                     });
                 }
-                end_.push_back(crossings_.size());
+                end_.push_back(priced_links_.size());
             }
         }
         distance_.resize(nodes_ * nodes_);
@@ -58,24 +58,26 @@ class PricedRoutes {
         for (std::size_t route = 0, at = 0; route < distance_.size(); ++route) {
             double sum = 0;
             for (; at < end_[route]; ++at)
-                sum += price[crossings_[at].link] * crossings_[at].share / bandwidth_[crossings_[at].link];
+                sum += price[priced_links_[at].link] * priced_links_[at].share /
+                       bandwidth_[priced_links_[at].link];
             distance_[route] = sum;
         }
     }
     void add_load(std::size_t a, std::size_t b, double bytes, std::vector<double>& seconds) const {
         const std::size_t route = a * nodes_ + b;
         for (std::size_t at = route == 0 ? 0 : end_[route - 1]; at < end_[route]; ++at)
-            seconds[crossings_[at].link] += bytes * crossings_[at].share / bandwidth_[crossings_[at].link];
+            seconds[priced_links_[at].link] +=
+                bytes * priced_links_[at].share / bandwidth_[priced_links_[at].link];
     }
 
    private:
-    struct Crossing {
+    struct PricedLink {
         std::uint32_t link;
         double share;
     };
     std::size_t nodes_;
     std::vector<double> bandwidth_;
-    std::vector<Crossing> crossings_;
+    std::vector<PricedLink> priced_links_;
     std::vector<std::size_t> end_;  // of a route
     std::vector<double> distance_;  // of a route
 };

@@ -84,13 +84,13 @@ bool NodeSearch::may_swap(std::uint32_t a, std::uint32_t b) {
            replica_count_[y * nodes_ + node_of_[a]] < at_most_[y];
 }
 
-double NodeSearch::change_without_shared(std::uint32_t a, std::uint32_t b) {
+double NodeSearch::unshared_visit_change(std::uint32_t a, std::uint32_t b) {
     const std::uint32_t u = node_of_[a];
     const std::uint32_t v = node_of_[b];
     return visit_cost(a, v) - visit_cost(a, u) + visit_cost(b, u) - visit_cost(b, v);
 }
 
-double NodeSearch::shared_change(std::uint32_t a, std::uint32_t b) {
+double NodeSearch::shared_visit_change(std::uint32_t a, std::uint32_t b) {
     const std::uint32_t u = node_of_[a];
     const std::uint32_t v = node_of_[b];
     const auto of_a = tokens_of(a);
@@ -124,7 +124,7 @@ double NodeSearch::first_temperature(Rng& rng) {
         const std::uint32_t a = movable_[rng.below(static_cast<std::uint32_t>(movable_.size()))];
         const std::uint32_t b = movable_[rng.below(static_cast<std::uint32_t>(movable_.size()))];
         if (!may_swap(a, b)) continue;
-        sum += std::abs(change_without_shared(a, b));
+        sum += std::abs(unshared_visit_change(a, b));
         ++drawn;
     }
     return drawn == 0 ? 0 : 0.5 * sum / drawn;
@@ -148,7 +148,7 @@ void NodeSearch::anneal(std::size_t swaps, double over, double heat, Rng& rng) {
             const std::uint32_t a = movable_[rng.below(count)];
             const std::uint32_t b = movable_[rng.below(count)];
             if (!may_swap(a, b)) continue;
-            double change = change_without_shared(a, b);
+            double change = unshared_visit_change(a, b);
             const double worst = temperature * 12;
             if (change > worst) continue;
             const std::uint32_t u = node_of_[a];
@@ -159,7 +159,7 @@ void NodeSearch::anneal(std::size_t swaps, double over, double heat, Rng& rng) {
                        relative_excess(v, load_[v] + less, allowed) - relative_excess(v, load_[v], allowed));
             if (change > worst) continue;
             const double limit = -temperature * std::log(1 - rng.uniform());
-            if (change > limit || change + shared_change(a, b) > limit) continue;
+            if (change > limit || change + shared_visit_change(a, b) > limit) continue;
             swap(a, b);
         }
     }
@@ -182,7 +182,7 @@ bool NodeSearch::pack(double most) {
     constexpr int tries = 200;
     for (int i = 0; i < tries; ++i) {
         if (*std::max_element(gpu_load_.begin(), gpu_load_.end()) <= most) return true;
-        if (!unload_fullest(most)) return false;
+        if (!unload_fullest_gpu(most)) return false;
     }
     return false;
 }
@@ -215,7 +215,7 @@ void NodeSearch::swap_gpus(std::uint32_t a, std::uint32_t b) {
 
 /// Lowers the load of the fullest GPU as far as possible, down to `most`, by the cheapest swap that fills no
 /// other GPU above `most`.
-bool NodeSearch::unload_fullest(double most) {
+bool NodeSearch::unload_fullest_gpu(double most) {
     const auto full =
         static_cast<std::uint32_t>(std::max_element(gpu_load_.begin(), gpu_load_.end()) - gpu_load_.begin());
     std::pair<double, double> least{std::numeric_limits<double>::infinity(), 0};
@@ -230,7 +230,7 @@ bool NodeSearch::unload_fullest(double most) {
             if (!is_near && !may_swap(a, b)) continue;
             const std::pair<double, double> value{
                 std::max(most, gpu_load_[full] - less),
-                is_near ? 0 : change_without_shared(a, b) + shared_change(a, b)};
+                is_near ? 0 : unshared_visit_change(a, b) + shared_visit_change(a, b)};
             if (value >= least) continue;
             least = value;
             best = {a, b};
@@ -264,8 +264,8 @@ void NodeSearch::anneal_gpus(double most, std::size_t swaps, double heat, Rng& r
             if (!may_swap(a, b)) continue;
             const double done = static_cast<double>(i) / static_cast<double>(swaps);
             const double limit = -first * std::pow(0.02, done) * std::log(1 - rng.uniform());
-            change = change_without_shared(a, b);
-            if (change > limit || !fits_after_swap(a, b, most) || change + shared_change(a, b) > limit)
+            change = unshared_visit_change(a, b);
+            if (change > limit || !fits_after_swap(a, b, most) || change + shared_visit_change(a, b) > limit)
                 continue;
         } else if (!fits_after_swap(a, b, most)) {
             continue;
@@ -278,10 +278,10 @@ bool NodeSearch::reduce_visits(double most) {
     bool any = false;
     for (const std::uint32_t a : movable_) {
         for (const std::uint32_t b : movable_) {
-            if (b <= a || !may_swap(a, b) || change_without_shared(a, b) > -1e-9 ||
+            if (b <= a || !may_swap(a, b) || unshared_visit_change(a, b) > -1e-9 ||
                 !fits_after_swap(a, b, most))
                 continue;
-            if (change_without_shared(a, b) + shared_change(a, b) > -1e-9) continue;
+            if (unshared_visit_change(a, b) + shared_visit_change(a, b) > -1e-9) continue;
             swap_gpus(a, b);
             any = true;
         }

@@ -76,8 +76,8 @@ class NodeSearch {
     }
     [[nodiscard]] bool may_swap(std::uint32_t a, std::uint32_t b);
     /// Change of visits without tokens that both replicas share; a lower bound.
-    [[nodiscard]] double change_without_shared(std::uint32_t a, std::uint32_t b);
-    [[nodiscard]] double shared_change(std::uint32_t a, std::uint32_t b);
+    [[nodiscard]] double unshared_visit_change(std::uint32_t a, std::uint32_t b);
+    [[nodiscard]] double shared_visit_change(std::uint32_t a, std::uint32_t b);
     [[nodiscard]] double relative_excess(std::size_t node, double load, double over) const;
     [[nodiscard]] double first_temperature(Rng& rng);
     void move(std::uint32_t replica, std::uint32_t to);
@@ -85,7 +85,7 @@ class NodeSearch {
     void anneal_gpus(double most, std::size_t swaps, double heat, Rng& rng);
     [[nodiscard]] bool fits_after_swap(std::uint32_t a, std::uint32_t b, double most) const;
     [[nodiscard]] bool has_expert(std::uint32_t gpu, std::uint32_t expert) const;
-    [[nodiscard]] bool unload_fullest(double most);
+    [[nodiscard]] bool unload_fullest_gpu(double most);
     bool reduce_visits(double most);
     void swap_gpus(std::uint32_t a, std::uint32_t b);
 

@@ -61,19 +61,19 @@ class ExpertPlacementSearch {
         most_ = *std::max_element(loads.begin(), loads.end()) * (1 + slack_) * (1 + rounding);
         // Nearest dispatch may load a GPU more than equal shares of each expert do.
         const ExpertMeasures even = measure(placed_.even);
-        visits_ = satisfies_load(even) ? even.visits : std::numeric_limits<double>::infinity();
+        visits_ = satisfies_load_limit(even) ? even.visits : std::numeric_limits<double>::infinity();
         if (gpus_.nodes() == 1 || most_ == 0) return placed_;
         if (dispatch_ == ExpertDispatch::spread) {
-            try_from(placed_.even);
+            try_start(placed_.even);
         } else {
             // Fewer replicas of other experts allow more for the busiest, but GPUs are harder to balance.
             // With tokens, one start in between is within 1 % of the better of two, in half of the time.
             const bool has_tokens = layer_.tokens() > 0;
             for (const double part : has_tokens ? std::vector{0.9} : std::vector{1.0, 0.7})
-                try_from(place_apart(by_load, part));
+                try_start(spread_replicas(by_load, part));
         }
         if (layer_.tokens() > 0) try_blocks();
-        if (layer_.tokens() > 0 && gpus_.places() > layer_.loads.size()) try_groups();
+        if (layer_.tokens() > 0 && gpus_.places() > layer_.loads.size()) try_expert_groups();
         return placed_;
     }
 
@@ -82,11 +82,11 @@ class ExpertPlacementSearch {
         return measure_experts(layer_, gpus_, dispatch_, expert_of_slot, layer_.tokens() > 1 ? 1 : 0, 2);
     }
 
-    [[nodiscard]] bool satisfies_load(const ExpertMeasures& found) const {
+    [[nodiscard]] bool satisfies_load_limit(const ExpertMeasures& found) const {
         return found.load_max <= most_ * (1 + rounding);
     }
 
-    void try_from(const std::vector<std::uint32_t>& start) {
+    void try_start(const std::vector<std::uint32_t>& start) {
         if (start.empty()) return;
         record_if_better(start);
         if (layer_.tokens() > 0) improve_placement(start, hot);
@@ -101,7 +101,7 @@ class ExpertPlacementSearch {
 
     /// Starts from groups of experts that tokens choose together, with replicas on the same node. Other
     /// starts spread replicas over nodes, which breaks groups.
-    void try_groups() {
+    void try_expert_groups() {
         const std::size_t experts = layer_.loads.size();
         if (place_blocks_on_nodes(layer_.loads, gpus_).empty()) return;
         const Counts once(experts, 1);
@@ -135,7 +135,7 @@ class ExpertPlacementSearch {
 
     /// Places replicas on different nodes, with as many as possible for the busiest experts, such that none
     /// exceeds a fraction of a GPU's load; returns nothing if no placement satisfies the load limit.
-    [[nodiscard]] std::vector<std::uint32_t> place_apart(const Counts& by_load, double part) {
+    [[nodiscard]] std::vector<std::uint32_t> spread_replicas(const Counts& by_load, double part) {
         const bool has_tokens = layer_.tokens() > 0 && part < 0.95;  // then GPUs are easy to balance
         for (; part > 0.35; part -= 0.1) {
             const Counts counts = count_replicas_by_node(layer_.loads, gpus_, part * most_);
@@ -240,14 +240,15 @@ class ExpertPlacementSearch {
     }
 
     /// Fractions of the initial temperature: for replicas between nodes, then for packed replicas.
-    struct Heat {
+    struct AnnealingParameters {
         double nodes, gpus;
     };
-    static constexpr Heat hot{1, 0.3};
-    static constexpr Heat cool{0.1, 0.05};  // `hot` would destroy blocks and take four times as long
+    static constexpr AnnealingParameters hot{1, 0.3};
+    static constexpr AnnealingParameters cool{
+        0.1, 0.05};  // `hot` would destroy blocks and take four times as long
 
     /// Improves a placement by moving experts of the same tokens to the same nodes.
-    void improve_placement(std::span<const std::uint32_t> start, const Heat& heat) {
+    void improve_placement(std::span<const std::uint32_t> start, const AnnealingParameters& heat) {
         Counts counts(layer_.loads.size(), 0);
         for (const std::uint32_t expert : start) ++counts[expert];
         const auto replicas = list_replicas(layer_.loads, counts);
@@ -279,7 +280,7 @@ class ExpertPlacementSearch {
     /// Records a placement if it satisfies the load limit and is the best so far.
     void record_if_better(std::vector<std::uint32_t> expert_of_slot) {
         const ExpertMeasures found = measure(expert_of_slot);
-        if (!satisfies_load(found) || found.visits >= visits_) return;
+        if (!satisfies_load_limit(found) || found.visits >= visits_) return;
         visits_ = found.visits;
         placed_.best = std::move(expert_of_slot);
     }

@@ -70,7 +70,7 @@ class ReplicaSearch {
     /// Objective of annealing: ten times the load above the limit, minus the tokens that stay on their nodes.
     [[nodiscard]] double energy() const { return 10 * over_ - kept_; }
 
-    [[nodiscard]] bool on_gpu(std::uint32_t at, std::uint32_t expert) const {
+    [[nodiscard]] bool gpu_has_expert(std::uint32_t at, std::uint32_t expert) const {
         return std::any_of(slots_[expert].begin(), slots_[expert].end(),
                            [&](std::uint32_t slot) { return gpu(slot) == at; });
     }
@@ -117,7 +117,7 @@ class ReplicaSearch {
     void try_swap(std::uint32_t a, std::uint32_t b, double limit) {
         const std::uint32_t x = expert_of_slot_[a];
         const std::uint32_t y = expert_of_slot_[b];
-        if (x == y || gpu(a) == gpu(b) || on_gpu(gpu(b), x) || on_gpu(gpu(a), y)) return;
+        if (x == y || gpu(a) == gpu(b) || gpu_has_expert(gpu(b), x) || gpu_has_expert(gpu(a), y)) return;
         if (node(a) != node(b) && !(has_room(x, node(b), 0) && has_room(y, node(a), 0))) return;
         const double before = energy();
         exchange(a, b);

@@ -42,11 +42,11 @@ class Demand {
     [[nodiscard]] Bytes bytes(Rank origin, Rank target) const;
     /// Bytes that these targets receive from an origin, and the number of these targets. O(1) if regular,
     /// otherwise O(degree).
-    struct Wanted {
+    struct DemandSum {
         Bytes bytes;
-        std::size_t by = 0;
+        std::size_t targets = 0;
     };
-    [[nodiscard]] Wanted count_wanted(Rank origin, const EveryNth& targets) const;
+    [[nodiscard]] DemandSum sum_demand(Rank origin, const EveryNth& targets) const;
     /// Bytes of an origin's longest message; in a multicast all its targets receive this many.
     [[nodiscard]] Bytes max_bytes(Rank origin) const {
         return is_regular() ? bytes_ : max_bytes_[origin.value];

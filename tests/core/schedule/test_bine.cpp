@@ -60,7 +60,7 @@ TEST_CASE("partners of a Bine step are a third nearer than those of a hypercube"
             for (std::size_t position = 0; position < count; ++position) {
                 const std::size_t partner = ring.partner(position, step);
                 CHECK(ring.partner(partner, step) == position);
-                const std::size_t apart = ring.wrapped(partner + count - position);
+                const std::size_t apart = ring.wrap_position(partner + count - position);
                 CHECK(3 * std::min(apart, count - apart) <= (std::size_t{1} << step) + 1);
             }
         }
@@ -76,9 +76,9 @@ TEST_CASE("steps join neighbors on the ring, each position once") {
                 // Ranks joined by earlier steps are joined to the partner of this step.
                 const std::size_t partner = ring.partner(position, step);
                 for (std::size_t i = 0; i < std::size_t{1} << (step - 1); ++i)
-                    CHECK(joined.insert(ring.wrapped(ring.first(partner, step - 1) + i)).second);
+                    CHECK(joined.insert(ring.wrap_position(ring.first_joined(partner, step - 1) + i)).second);
                 for (std::size_t i = 0; i < std::size_t{1} << step; ++i)
-                    CHECK(joined.contains(ring.wrapped(ring.first(position, step) + i)));
+                    CHECK(joined.contains(ring.wrap_position(ring.first_joined(position, step) + i)));
             }
         }
     }

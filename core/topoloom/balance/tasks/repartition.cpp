@@ -49,9 +49,9 @@ struct RatedParts {
     }
 };
 
-class Repartitioning {
+class RepartitionSearch {
    public:
-    explicit Repartitioning(const Tasks& tasks) : tasks_(tasks), distance_(tasks) {}
+    explicit RepartitionSearch(const Tasks& tasks) : tasks_(tasks), distance_(tasks) {}
 
     std::vector<Rank> run() {
         const std::vector<Part> homes = parts_of(tasks_.owners);
@@ -59,30 +59,31 @@ class Repartitioning {
         best_ = refine_and_rate(levels_by_owner.front(), parts_of(balance_with_few_bytes(tasks_)));
         if (tasks_.graph == nullptr && distance_.is_uniform()) return ranks_of(best_.part);
         const std::vector<Part> start = project_to_coarsest(levels_by_owner, homes);
-        keep_better(descend(levels_by_owner, start, relieve_directly));
-        keep_better(descend(levels_by_owner, start, relieve_along_paths));
+        record_if_better(descend(levels_by_owner, start, relieve_directly));
+        record_if_better(descend(levels_by_owner, start, relieve_along_paths));
         const bool many = tasks_.loads.size() > many_tasks;
         for (std::uint64_t number = 0; number < (many ? 1 : splits); ++number) {
             const std::vector<TaskLevel> levels = build_task_levels(tasks_, {}, Rng(2, number));
             const std::vector<Part> new_parts = split_coarsest(levels.back(), tasks_.ranks, Rng(3, number));
-            keep_better(descend(levels, new_parts, relieve_along_paths));
+            record_if_better(descend(levels, new_parts, relieve_along_paths));
         }
         if (const std::optional<std::vector<Part>> mapped_parts = place_tasks(tasks_))
-            keep_better(fit_to_limits(levels_by_owner.front(),
-                                      TaskParts(tasks_, distance_, levels_by_owner.front(), *mapped_parts)));
+            record_if_better(
+                fit_to_limits(levels_by_owner.front(),
+                              TaskParts(tasks_, distance_, levels_by_owner.front(), *mapped_parts)));
         int idle = 0;
         const std::uint64_t most_cycles = many ? few_cycles : max_cycles;
         for (std::uint64_t cycle = 0; cycle < most_cycles && idle < max_idle_cycles; ++cycle) {
             const std::vector<TaskLevel> levels = build_task_levels(tasks_, best_.part, Rng(4, cycle));
             const bool gains =
-                keep_better(descend(levels, project_to_coarsest(levels, best_.part), relieve_directly));
+                record_if_better(descend(levels, project_to_coarsest(levels, best_.part), relieve_directly));
             idle = gains ? 0 : idle + 1;
         }
         return find_exact_owners(tasks_, ranks_of(best_.part));
     }
 
    private:
-    bool keep_better(const std::optional<RatedParts>& found) {
+    bool record_if_better(const std::optional<RatedParts>& found) {
         if (!found || !found->is_better_than(best_)) return false;
         best_ = *found;
         return true;
@@ -136,7 +137,7 @@ class Repartitioning {
 
 std::vector<Rank> repartition(const Tasks& tasks) {
     check_tasks(tasks);
-    return Repartitioning(tasks).run();
+    return RepartitionSearch(tasks).run();
 }
 
 }  // namespace topoloom

@@ -56,7 +56,7 @@ class BineButterfly {
             case Cube::Stage::hand_in:
                 return visit(cube_.extra_rank(0));
             case Cube::Stage::exchange: {
-                const std::size_t has_first = BineRing::before(step(round) - 1);
+                const std::size_t has_first = BineRing::count_before(step(round) - 1);
                 return visit(
                     cube_.rank(is_halving(round) ? ring_.partner(has_first, step(round)) : has_first));
             }
@@ -91,7 +91,7 @@ class BineButterfly {
         const std::uint64_t all = collective_.block_count();
         if (stage(round) == Cube::Stage::exchange && !has_one_piece()) {
             const std::uint64_t n = step(round) - 1;
-            const std::size_t first = ring_.first(cube_.corner(is_halving(round) ? to : from), n);
+            const std::size_t first = ring_.first_joined(cube_.corner(is_halving(round) ? to : from), n);
             return ring_.each_range(first, std::size_t{1} << n, [&](std::size_t begin, std::size_t count) {
                 is_all_gather() || is_reduce_scatter() ? cube_.each_range(begin, count, visit)
                                                        : visit(begin, count);

@@ -55,7 +55,7 @@ class BineTree {
         };
         one(0);
         if (n > 0 && n < ring_.steps())
-            one(ring_.wrapped((std::size_t{2} << n) - 1 - 2 * BineRing::before(n)));
+            one(ring_.wrap_position((std::size_t{2} << n) - 1 - 2 * BineRing::count_before(n)));
     }
 
    private:
@@ -76,7 +76,7 @@ class BineTree {
     template <class Visit>
     void each_range_below(Rank child, std::uint64_t step, const Visit& visit) const {
         if (step == 0) return visit(std::size_t{child.value}, std::size_t{1});
-        const std::size_t first = ring_.first(cube_.corner(child), step - 1);
+        const std::size_t first = ring_.first_joined(cube_.corner(child), step - 1);
         ring_.each_range(first, std::size_t{1} << (step - 1), [&](std::size_t begin, std::size_t count) {
             cube_.each_range(begin, count, visit);
         });
@@ -91,7 +91,8 @@ class BineTree {
     void visit_child(Rank rank, std::uint64_t step, const Visit& visit) const {
         const Rank position{collective_.position(rank)};
         const std::size_t corner = cube_.corner(position);
-        if (cube_.is_extra(position) || (step == 0 ? corner >= cube_.extra() : ring_.in_tree(corner) <= step))
+        if (cube_.is_extra(position) ||
+            (step == 0 ? corner >= cube_.extra() : ring_.last_tree_step(corner) <= step))
             return;
         const Rank child = step == 0 ? cube_.extra_rank(corner) : cube_.rank(ring_.partner(corner, step));
         visit(collective_.at(child.value), bytes(child, step));
@@ -100,7 +101,8 @@ class BineTree {
     void visit_parent(Rank rank, std::uint64_t step, const Visit& visit) const {
         const Rank child{collective_.position(rank)};
         const std::size_t corner = cube_.corner(child);
-        if (cube_.is_extra(child) != (step == 0) || (step > 0 && ring_.in_tree(corner) != step)) return;
+        if (cube_.is_extra(child) != (step == 0) || (step > 0 && ring_.last_tree_step(corner) != step))
+            return;
         const Rank parent = cube_.rank(step == 0 ? corner : ring_.partner(corner, step));
         visit(collective_.at(parent.value), bytes(child, step));
     }

@@ -36,10 +36,10 @@ Copies count_combined_data(const Collective& collective, std::uint64_t origin_co
     }
     Copies sum;
     each_origin([&](Rank origin) {
-        const Demand::Wanted wanted = demand->count_wanted(origin, targets);
-        if (wanted.by == 0) return;
-        sum.bytes += collective.is_personalized() ? wanted.bytes : demand->max_bytes(origin);
-        sum.blocks += collective.is_personalized() ? wanted.by : 1;
+        const Demand::DemandSum demanded = demand->sum_demand(origin, targets);
+        if (demanded.targets == 0) return;
+        sum.bytes += collective.is_personalized() ? demanded.bytes : demand->max_bytes(origin);
+        sum.blocks += collective.is_personalized() ? demanded.targets : 1;
     });
     return sum;
 }

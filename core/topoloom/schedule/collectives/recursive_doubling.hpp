@@ -33,7 +33,7 @@ class RecursiveDoubling {
     template <class Visit>
     void totals(Rank rank, const Visit& visit) const {
         const std::size_t own = cube_.corner(rank);
-        if (cube_.is_extra(rank)) return visit(cube_.rank(own), hand_in_bytes(rank), std::int64_t{1});
+        if (cube_.is_extra(rank)) return visit(cube_.rank(own), bytes_from_extra_rank(rank), std::int64_t{1});
         for (std::uint64_t dimension = 0; dimension < cube_.dimensions(); ++dimension) {
             const std::size_t step = cube_.distance(dimension);
             const Bytes bytes = exchange_bytes(own - own % step, step);
@@ -41,7 +41,7 @@ class RecursiveDoubling {
         }
         if (own >= cube_.extra()) return;
         const Rank extra = cube_.extra_rank(own);
-        visit(extra, hand_back_bytes(extra), std::int64_t{1});
+        visit(extra, bytes_to_extra_rank(extra), std::int64_t{1});
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
@@ -53,7 +53,7 @@ class RecursiveDoubling {
             case Cube::Stage::hand_in:
                 return visit(std::uint64_t{from.value});
             case Cube::Stage::exchange:
-                return cube_.each_range(first_held_corner(from, round), distance(round), range);
+                return cube_.each_range(first_gathered_corner(from, round), distance(round), range);
             case Cube::Stage::hand_back:
                 range(0, to.value);
                 return range(to.value + std::size_t{1}, collective_.ranks() - to.value - 1);
@@ -81,10 +81,10 @@ class RecursiveDoubling {
         return cube_.distance(cube_.exchange(round));
     }
     /// The first corner whose blocks a rank already has.
-    [[nodiscard]] std::size_t first_held_corner(Rank from, std::uint64_t round) const {
+    [[nodiscard]] std::size_t first_gathered_corner(Rank from, std::uint64_t round) const {
         return cube_.corner(from) - cube_.corner(from) % distance(round);
     }
-    [[nodiscard]] Bytes hand_in_bytes(Rank extra) const {
+    [[nodiscard]] Bytes bytes_from_extra_rank(Rank extra) const {
         return is_all_gather() ? collective_.bytes_of(extra.value) : collective_.bytes();
     }
     /// Bytes sent by a corner that has the blocks of this number of corners.
@@ -96,18 +96,18 @@ class RecursiveDoubling {
         });
         return sum;
     }
-    [[nodiscard]] Bytes hand_back_bytes(Rank extra) const {
+    [[nodiscard]] Bytes bytes_to_extra_rank(Rank extra) const {
         if (!is_all_gather()) return collective_.bytes();
         return collective_.bytes_of(0, collective_.ranks()) - collective_.bytes_of(extra.value);
     }
     [[nodiscard]] Bytes bytes(Rank from, Rank to, std::uint64_t round) const {
         switch (stage(round)) {
             case Cube::Stage::hand_in:
-                return hand_in_bytes(from);
+                return bytes_from_extra_rank(from);
             case Cube::Stage::exchange:
-                return exchange_bytes(first_held_corner(from, round), distance(round));
+                return exchange_bytes(first_gathered_corner(from, round), distance(round));
             default:
-                return hand_back_bytes(to);
+                return bytes_to_extra_rank(to);
         }
     }
     /// Calls visit(peer) for the peers to which a rank sends or, if not `sending`, from which it receives.

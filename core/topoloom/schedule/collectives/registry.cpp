@@ -108,7 +108,7 @@ AnySchedule make_with_radix(const Call& call, std::string_view name, const Optio
     return S(make_block_collective(call), read_options<RadixOptions>(name, values).radix);
 }
 
-AnySchedule bine(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_bine(const Call& call, std::string_view name, const OptionValues& values) {
     if (call.operation == all_gather || call.operation == reduce_scatter)
         return make_uneven<BineButterfly>(call, name, values);
     if (call.operation != all_reduce) return make_without_options<BineTree>(call, name, values);
@@ -130,13 +130,13 @@ Collective make_segmented_collective(const Call& call, std::uint32_t segment) {
     return make_collective(call, (units + per_segment - 1) / per_segment);
 }
 
-AnySchedule chain(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_chain(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<SegmentOptions>(name, values);
     if (call.operation != broadcast && call.operation != reduce) return Chain(make_collective(call));
     return Chain(make_segmented_collective(call, options.segment));
 }
 
-AnySchedule two_trees(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_two_trees(const Call& call, std::string_view name, const OptionValues& values) {
     return TwoTrees(make_segmented_collective(call, read_options<SegmentOptions>(name, values).segment));
 }
 
@@ -154,7 +154,7 @@ struct TreesOptions {
     }
 };
 
-AnySchedule disjoint_trees(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_disjoint_trees(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<TreesOptions>(name, values);
     const Extents grid =
         options.grid.empty() ? near_cube(static_cast<std::uint32_t>(call.ranks)) : options.grid;
@@ -181,7 +181,7 @@ struct ScatterOptions {
     }
 };
 
-AnySchedule scatter_all_gather(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_scatter_all_gather(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<ScatterOptions>(name, values);
     const auto spread = static_cast<Spread>(options.gather);
     if (!ScatterAllGather::supports_rank_count(call.ranks, spread))
@@ -190,7 +190,7 @@ AnySchedule scatter_all_gather(const Call& call, std::string_view name, const Op
                             spread);
 }
 
-AnySchedule ring(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_ring(const Call& call, std::string_view name, const OptionValues& values) {
     (void)read_options<NoOptions>(name, values);
     return Ring(call.operation == all_reduce ? make_collective(call, call.ranks)
                                              : make_block_collective(call));
@@ -209,7 +209,7 @@ struct DoublingOptions {
     }
 };
 
-AnySchedule recursive_doubling(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_recursive_doubling(const Call& call, std::string_view name, const OptionValues& values) {
     if (call.operation == scan || call.operation == exscan)
         return make_without_options<ScanDoubling>(call, name, values);
     const auto options = read_options<DoublingOptions>(name, values);
@@ -229,7 +229,7 @@ struct HalvingOptions {
     }
 };
 
-AnySchedule halving(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_halving(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<HalvingOptions>(name, values);
     const auto fold = static_cast<Fold>(options.fold);
     const auto order = static_cast<HalvingOrder>(options.order);
@@ -255,7 +255,7 @@ struct RelayOptions {
 };
 
 template <RelayOrder order>
-AnySchedule relay(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_relay(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<RelayOptions>(name, values);
     return Relay<order>(make_collective(require_equal_blocks(call, name)), options.k, options.barrier == 1);
 }
@@ -268,7 +268,7 @@ struct DirectDimensions {
     }
 };
 
-AnySchedule hypercube_direct(const Call& call, std::string_view name, const OptionValues& values) {
+AnySchedule make_hypercube_direct(const Call& call, std::string_view name, const OptionValues& values) {
     return CombiningHypercube(make_collective(require_equal_blocks(call, name)),
                               read_options<DirectDimensions>(name, values).direct);
 }
@@ -289,7 +289,7 @@ const std::vector<ScheduleEntry>& schedules() {
          .summary = "segments move from rank to rank in a pipeline",
          .source = "Karlsson 2012, eq. 5.2",
          .cost = "(P - 2 + m / s) (alpha + s beta); scatter, gather: (P - 1) (alpha + m beta)",
-         .make = chain,
+         .make = make_chain,
          .options = list_options<SegmentOptions>},
         {.name = "two-trees",
          .operations = {broadcast, reduce},
@@ -297,7 +297,7 @@ const std::vector<ScheduleEntry>& schedules() {
              "segments alternate between two binary trees; an inner rank of one tree is a leaf of the other",
          .source = "Sanders, Speck, Träff 2009",
          .cost = "(2 (log2 P - 1) + m / s) (alpha + s beta)",
-         .make = two_trees,
+         .make = make_two_trees,
          .options = list_options<SegmentOptions>},
         {.name = "disjoint-trees",
          .operations = {broadcast, reduce},
@@ -305,7 +305,7 @@ const std::vector<ScheduleEntry>& schedules() {
                     "this shape",
          .source = "Edmonds 1973",
          .cost = "(H - 1 + m / (T s)) (alpha + s beta)",
-         .make = disjoint_trees,
+         .make = make_disjoint_trees,
          .options = list_options<TreesOptions>},
         {.name = "linear",
          .operations = {broadcast, reduce, scatter, gather},
@@ -318,20 +318,20 @@ const std::vector<ScheduleEntry>& schedules() {
              "pieces are scattered along a tree, then gathered around a ring; a reduction does the reverse",
          .source = "Barnett et al. 1994; Thakur et al. 2005",
          .cost = "(ceil(log2 P) + P - 1) alpha + 2 (P - 1) / P m beta",
-         .make = scatter_all_gather,
+         .make = make_scatter_all_gather,
          .options = list_options<ScatterOptions>},
         {.name = "ring",
          .operations = {all_gather, reduce_scatter, all_reduce},
          .summary = "each rank sends one block per round to the next rank",
          .source = "Patarasuk, Yuan 2009",
          .cost = "(P - 1) (alpha + m beta); all-reduce: 2 (P - 1) (alpha + m / P beta)",
-         .make = ring},
+         .make = make_ring},
         {.name = "recursive-doubling",
          .operations = {all_gather, all_reduce, scan, exscan},
          .summary = "exchanges over distances 1, 2, 4, ..., the dimensions of a hypercube",
          .source = "Thakur et al. 2005; Kumar 2005, eq. 3.11",
          .cost = "log2 P alpha + (P - 1) m beta; all-reduce, scan, exscan: log2 P (alpha + m beta)",
-         .make = recursive_doubling,
+         .make = make_recursive_doubling,
          .options = list_options<DoublingOptions>},
         {.name = "halving",
          .operations = {reduce_scatter, all_reduce, reduce},
@@ -339,7 +339,7 @@ const std::vector<ScheduleEntry>& schedules() {
                     "(Rabenseifner)",
          .source = "Rabenseifner 2004",
          .cost = "log2 P alpha + (P - 1) m beta; all-reduce, reduce: 2 log2 P alpha + 2 (P - 1) / P m beta",
-         .make = halving,
+         .make = make_halving,
          .options = list_options<HalvingOptions>},
         {.name = "bruck",
          .operations = {all_gather, all_to_all},
@@ -356,7 +356,7 @@ const std::vector<ScheduleEntry>& schedules() {
          .cost = "ceil(log2 P) (alpha + m beta); scatter, gather: ceil(log2 P) alpha + (P - 1) m beta; "
                  "all-gather, reduce-scatter: log2 P alpha + (P - 1) m beta; all-reduce: 2 log2 P alpha + 2 "
                  "(P - 1) / P m beta",
-         .make = bine},
+         .make = make_bine},
         {.name = "bine-doubling",
          .operations = {all_reduce},
          .summary = "exchanges of the whole vector with the partners of bine",
@@ -407,14 +407,14 @@ const std::vector<ScheduleEntry>& schedules() {
              "blocks move in hops of k ranks; each stop r forwards them to ranks r xor 1, ..., r xor (k - 1)",
          .source = "Kumar 2005, eq. 4.5",
          .cost = "(P - 1) (alpha + m beta); from NIC memory: (P - 1) (alpha + m beta_em) + P / k m delta",
-         .make = relay<RelayOrder::prefix>,
+         .make = make_relay<RelayOrder::prefix>,
          .options = list_options<RelayOptions>},
         {.name = "k-shift",
          .operations = {all_gather},
          .summary = "blocks move in hops of k ranks; each stop forwards them to the nearest k - 1 ranks",
          .source = "Kumar 2005, eq. 4.6",
          .cost = "(P - 1) (alpha + m beta); from NIC memory: (P - 1) (alpha + m beta_em) + P / k m delta",
-         .make = relay<RelayOrder::shift>,
+         .make = make_relay<RelayOrder::shift>,
          .options = list_options<RelayOptions>},
         {.name = "mesh",
          .operations = {all_to_all, all_gather, many_to_many, many_to_many_multicast},
@@ -443,7 +443,7 @@ const std::vector<ScheduleEntry>& schedules() {
          .cost = "(log2 P - d) alpha + (P/2^d - 1) m (beta + gamma) + (2^d - 1) (alpha + P/2^d m beta); from "
                  "NIC memory: (log2 P - d) alpha + (P/2^d - 1) m (beta + gamma) + (2^d - 1) (alpha + P/2^d m "
                  "beta_em) + P/2^d m delta",
-         .make = hypercube_direct,
+         .make = make_hypercube_direct,
          .options = list_options<DirectDimensions>},
         {.name = "direct",
          .operations = {many_to_many, many_to_many_multicast},

@@ -87,14 +87,14 @@ class Switches {
         return to;
     }
     /// Selects among the cables whose other end is acceptable.
-    template <class Wanted>
+    template <class IsAcceptable>
     [[nodiscard]] std::optional<Link> select_cable(std::uint32_t at, ParentChoice choice,
-                                                   const Wanted& wanted) const {
+                                                   const IsAcceptable& is_acceptable) const {
         std::optional<Link> best;
         std::pair<std::uint32_t, std::uint32_t> least{no_index, no_index};
         for (const Link link : out_[at]) {
             const std::uint32_t to = tree_.ends(link).to;
-            if (!wanted(to)) continue;
+            if (!is_acceptable(to)) continue;
             const std::pair load(load_[to], cable_load_[link.value]);
             if (choice == ParentChoice::last || load < least) {
                 best = link;

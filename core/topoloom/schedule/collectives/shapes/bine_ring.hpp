@@ -24,28 +24,29 @@ class BineRing {
         const std::size_t power = std::size_t{1} << step;
         const std::size_t distance = step % 2 == 1 ? (power + 1) / 3 : (power - 1) / 3;
         const bool forward = (position + step) % 2 == 1;
-        return wrapped(forward ? position + distance : position + count_ - distance);
+        return wrap_position(forward ? position + distance : position + count_ - distance);
     }
     /// The first of the 2^step positions that are joined with this position after a step.
-    [[nodiscard]] std::size_t first(std::size_t position, std::uint64_t step) const {
-        return wrapped(position + count_ - (position % 2 == 0 ? before(step) : after(step)));
+    [[nodiscard]] std::size_t first_joined(std::size_t position, std::uint64_t step) const {
+        return wrap_position(position + count_ -
+                             (position % 2 == 0 ? count_before(step) : count_after(step)));
     }
     /// The number of the steps 1, 2, ... in which a position takes part in the tree of position 0. The
     /// position receives the data in the last of them. Position 0, which has the data from the start, returns
     /// steps() + 1.
-    [[nodiscard]] std::uint64_t in_tree(std::size_t position) const {
+    [[nodiscard]] std::uint64_t last_tree_step(std::size_t position) const {
         if (position == 0) return steps_ + 1;
         // A position takes part in step n if it is 0 (even) or 1/3 (odd) modulo 2^n.
         const auto shared = std::countr_zero(position % 2 == 0 ? position : 3 * position - 1);
         return std::min(static_cast<std::uint64_t>(shared), steps_);
     }
-    /// The number of positions joined with an even position after a step that precede it; after() counts
+    /// The number of positions joined with an even position after a step that precede it; count_after() counts
     /// those that follow.
-    [[nodiscard]] static std::size_t before(std::uint64_t step) {
+    [[nodiscard]] static std::size_t count_before(std::uint64_t step) {
         return ((std::size_t{1} << (step & ~std::uint64_t{1})) - 1) / 3 * 2;
     }
-    [[nodiscard]] static std::size_t after(std::uint64_t step) {
-        return (std::size_t{1} << step) - 1 - before(step);
+    [[nodiscard]] static std::size_t count_after(std::uint64_t step) {
+        return (std::size_t{1} << step) - 1 - count_before(step);
     }
     /// Calls visit(first, count) for a range of positions; a range that wraps is split in two.
     template <class Visit>
@@ -54,7 +55,7 @@ class BineRing {
         visit(first, before_end);
         if (before_end < count) visit(std::size_t{0}, count - before_end);
     }
-    [[nodiscard]] std::size_t wrapped(std::size_t position) const { return position & (count_ - 1); }
+    [[nodiscard]] std::size_t wrap_position(std::size_t position) const { return position & (count_ - 1); }
 
    private:
     std::size_t count_;
