@@ -7,8 +7,9 @@
 
 namespace topoloom {
 
-PlayedPrograms::PlayedPrograms(const std::vector<RankProgram>& programs, std::vector<RankMemory>& memories,
-                               bool in_rank_order, std::uint32_t seed)
+ProgramInterpreter::ProgramInterpreter(const std::vector<RankProgram>& programs,
+                                       std::vector<RankMemory>& memories, bool in_rank_order,
+                                       std::uint32_t seed)
     : programs_(programs),
       memories_(memories),
       in_rank_order_(in_rank_order),
@@ -19,7 +20,7 @@ PlayedPrograms::PlayedPrograms(const std::vector<RankProgram>& programs, std::ve
         memories[rank].scratch.resize(static_cast<std::size_t>(programs[rank].scratch_units));
 }
 
-void PlayedPrograms::play() {
+void ProgramInterpreter::run_programs() {
     std::vector<std::uint32_t> unfinished;
     for (std::uint32_t rank = 0; rank < programs_.size(); ++rank) unfinished.push_back(rank);
     std::size_t stuck = 0;
@@ -31,53 +32,53 @@ void PlayedPrograms::play() {
             unfinished[any] = unfinished.back();
             unfinished.pop_back();
         }
-        // Random order may not choose the right rank for long.
+        // Random selection may miss the only rank that can advance for a long time.
         REQUIRE_MESSAGE(stuck < 10000 * programs_.size(), "all ranks wait");
     }
-    for (const auto& [ends, messages] : on_the_way_) CHECK(messages.empty());
+    for (const auto& [ends, messages] : in_flight_) CHECK(messages.empty());
 }
 
-bool PlayedPrograms::advance(std::uint32_t rank) {
+bool ProgramInterpreter::advance(std::uint32_t rank) {
     State& state = states_[rank];
     const ProgramRound& round = programs_[rank].rounds[state.round];
     if (!state.started) {
-        start(rank, round);
+        start_round(rank, round);
         state.started = true;
         return true;
     }
-    if (!complete(rank, round)) return false;
+    if (!complete_round(rank, round)) return false;
     state = {state.round + 1, false};
     return true;
 }
 
-void PlayedPrograms::start(std::uint32_t rank, const ProgramRound& round) {
+void ProgramInterpreter::start_round(std::uint32_t rank, const ProgramRound& round) {
     const RankProgram& program = programs_[rank];
-    work(rank, round.before);
+    run_local_operations(rank, round.before);
     being_sent_[rank].clear();
     for (const BufferMessage& message : program.messages_of(round.sends)) {
         const Unit* data = memories_[rank].at(message.at);
         being_sent_[rank].emplace_back(data, data + message.units);
         REQUIRE(std::ranges::none_of(being_sent_[rank].back(), [](const Unit& u) { return u.id < 0; }));
-        on_the_way_[{rank, message.peer.value}].push_back(being_sent_[rank].back());
+        in_flight_[{rank, message.peer.value}].push_back(being_sent_[rank].back());
         ++messages_;
         units_ += message.units;
     }
-    // Receive buffers may change at any time from now on.
+    // Receive buffers may change at any time after this point.
     for (const BufferMessage& message : program.messages_of(round.receives)) {
         REQUIRE((message.units == 0 || message.at.memory != Memory::input));
         std::fill_n(memories_[rank].at(message.at), message.units, Unit{});
     }
-    work(rank, round.meanwhile);
+    run_local_operations(rank, round.meanwhile);
 }
 
-bool PlayedPrograms::complete(std::uint32_t rank, const ProgramRound& round) {
+bool ProgramInterpreter::complete_round(std::uint32_t rank, const ProgramRound& round) {
     const RankProgram& program = programs_[rank];
     std::map<std::uint32_t, std::size_t> wanted;
     for (const BufferMessage& message : program.messages_of(round.receives)) ++wanted[message.peer.value];
     for (const auto& [peer, count] : wanted)
-        if (on_the_way_[{peer, rank}].size() < count) return false;
+        if (in_flight_[{peer, rank}].size() < count) return false;
     for (const BufferMessage& message : program.messages_of(round.receives)) {
-        auto& queue = on_the_way_[{message.peer.value, rank}];
+        auto& queue = in_flight_[{message.peer.value, rank}];
         REQUIRE(queue.front().size() == static_cast<std::size_t>(message.units));
         std::ranges::copy(queue.front(), memories_[rank].at(message.at));
         queue.pop_front();
@@ -87,11 +88,11 @@ bool PlayedPrograms::complete(std::uint32_t rank, const ProgramRound& round) {
         const Unit* data = memories_[rank].at(message.at);
         REQUIRE(std::equal(data, data + message.units, being_sent_[rank][i++].begin()));
     }
-    work(rank, round.after);
+    run_local_operations(rank, round.after);
     return true;
 }
 
-void PlayedPrograms::work(std::uint32_t rank, Slice slice) {
+void ProgramInterpreter::run_local_operations(std::uint32_t rank, Slice slice) {
     for (const LocalOperation& work : programs_[rank].operations_of(slice)) {
         REQUIRE(work.to.memory != Memory::input);
         const Unit* from = memories_[rank].at(work.from);

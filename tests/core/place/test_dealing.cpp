@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// More ranks than slots, distributed without the network: round-robin, random, hashed, box.
+// Mappers of more ranks than slots that ignore the network: round-robin, random, hashed, box.
 #include <doctest.h>
 
 #include <algorithm>
@@ -17,9 +17,9 @@ using namespace topoloom;
 
 namespace {
 
-/// A periodic grid of ranks on the slots of a machine, in random order.
-struct DealtGrid {
-    DealtGrid(Extents shape, const std::string& text, double imbalance)
+/// A problem with a periodic grid of ranks on the slots of a machine, in random order.
+struct GridCase {
+    GridCase(Extents shape, const std::string& text, double imbalance)
         : extents(std::move(shape)),
           graph([&] {
               std::vector<GridAxis> axes;
@@ -35,8 +35,8 @@ struct DealtGrid {
           }()),
           problem(graph, allocation, 5, 1, {.imbalance = imbalance}) {}
 
-    /// By rank the number of its slot in the allocation.
-    std::vector<std::size_t> places(const std::string& mapper) const {
+    /// The index of each rank's slot in the allocation.
+    std::vector<std::size_t> slot_of_each_rank(const std::string& mapper) const {
         const Placement placed = place(problem, mapper).placement;
         std::vector<std::size_t> found;
         for (const Slot slot : placed.slots()) {
@@ -45,9 +45,9 @@ struct DealtGrid {
         }
         return found;
     }
-    std::vector<std::size_t> counts(const std::string& mapper) const {
+    std::vector<std::size_t> ranks_per_slot(const std::string& mapper) const {
         std::vector<std::size_t> ranks(allocation.slot_count(), 0);
-        for (const std::size_t place : places(mapper)) ++ranks[place];
+        for (const std::size_t place : slot_of_each_rank(mapper)) ++ranks[place];
         return ranks;
     }
 
@@ -60,33 +60,33 @@ struct DealtGrid {
 
 }  // namespace
 
-TEST_CASE("round-robin puts rank i on slot i mod slots, random the same number on each") {
-    const DealtGrid setting({10, 13}, "torus:3x4", 0);
-    const auto places = setting.places("round-robin");
+TEST_CASE("round-robin puts rank i on slot i mod slots, and random puts equally many ranks on each slot") {
+    const GridCase setting({10, 13}, "torus:3x4", 0);
+    const auto places = setting.slot_of_each_rank("round-robin");
     for (std::size_t i = 0; i < places.size(); ++i) CHECK(places[i] == i % 12);
-    const auto counts = setting.counts("random");
+    const auto counts = setting.ranks_per_slot("random");
     CHECK(std::ranges::minmax(counts).min == 10);
     CHECK(std::ranges::minmax(counts).max == 11);
-    CHECK(setting.places("random") != places);
+    CHECK(setting.slot_of_each_rank("random") != places);
 }
 
 TEST_CASE("hashed uses the sum of rotated coordinates of the Charm++ runtime") {
     const auto rotl = [](std::uint64_t x, int by) { return (x << by | x >> (32 - by)) & 0xFFFFFFFFU; };
-    const DealtGrid plane({40, 30}, "torus:4x4", 9);
-    const auto found = plane.places("hashed(grid=40x30)");
+    const GridCase plane({40, 30}, "torus:4x4", 9);
+    const auto found = plane.slot_of_each_rank("hashed(grid=40x30)");
     for (std::uint64_t x = 0; x < 40; ++x) {
         for (std::uint64_t y = 0; y < 30; ++y) {
             const std::uint64_t h = (x + rotl(y, 21) + rotl(y, 16)) & 0xFFFFFFFFU;
             CHECK(found[x * 30 + y] == (h + 739) % 1280107 % 16);
         }
     }
-    const DealtGrid line({100}, "torus:4x4", 9);
-    CHECK(line.places("hashed") == line.places("round-robin"));
+    const GridCase line({100}, "torus:4x4", 9);
+    CHECK(line.slot_of_each_rank("hashed") == line.slot_of_each_rank("round-robin"));
 }
 
 TEST_CASE("box i is on slot i, and boxes differ by at most one layer on every axis") {
-    const DealtGrid setting({13, 7, 10}, "torus:4x6", 1);
-    const auto places = setting.places("box(grid=13x7x10)");
+    const GridCase setting({13, 7, 10}, "torus:4x6", 1);
+    const auto places = setting.slot_of_each_rank("box(grid=13x7x10)");
     std::vector<std::array<std::set<std::size_t>, 3>> layers(24);
     for (std::size_t r = 0; r < places.size(); ++r) {
         const std::array<std::size_t, 3> at{r / 70, r / 10 % 7, r % 10};
@@ -110,10 +110,10 @@ TEST_CASE("box i is on slot i, and boxes differ by at most one layer on every ax
 
 TEST_CASE("box(slots=random) permutes the slots of the same boxes") {
     for (const Extents& extents : {Extents{13, 7, 10}, Extents{24, 24}, Extents{100}}) {
-        const DealtGrid setting(extents, "torus:4x6", 1);
+        const GridCase setting(extents, "torus:4x6", 1);
         const std::string grid = "grid=" + format_extents(extents);
-        const auto in_order = setting.places("box(" + grid + ")");
-        const auto random = setting.places("box(" + grid + ";slots=random)");
+        const auto in_order = setting.slot_of_each_rank("box(" + grid + ")");
+        const auto random = setting.slot_of_each_rank("box(" + grid + ";slots=random)");
         CHECK(random != in_order);
         std::map<std::size_t, std::set<std::size_t>> slots_of_box;
         std::set<std::size_t> slots;
@@ -126,12 +126,12 @@ TEST_CASE("box(slots=random) permutes the slots of the same boxes") {
     }
 }
 
-TEST_CASE("of all factorizations that fit, boxes cut the fewest bytes") {
+TEST_CASE("boxes cut the fewest bytes of all factorizations that fit") {
     for (const Extents& extents :
          {Extents{60, 100}, Extents{30, 4, 70}, Extents{12, 12, 12}, Extents{1000}}) {
-        const DealtGrid setting(extents, "torus:4x4", 9);
+        const GridCase setting(extents, "torus:4x4", 9);
         const RankGrid grid = rank_grid(setting.problem, extents, "box");
-        const auto cut = [&](const Extents& boxes) {  // bytes both ways; the ring is cut once more
+        const auto cut = [&](const Extents& boxes) {  // bytes in both directions; the ring is cut once more
             double bytes = 0;
             for (std::size_t i = 0; i < extents.size(); ++i) {
                 if (boxes[i] > 1) bytes += 2.0 * boxes[i] * static_cast<double>(grid.cells()) / extents[i];
@@ -158,10 +158,10 @@ TEST_CASE("of all factorizations that fit, boxes cut the fewest bytes") {
     }
 }
 
-TEST_CASE("boxes that are too large are divided at equal loads") {
-    // Layers would give boxes of 7 x 3 = 21 ranks; a share is 16.
-    const DealtGrid setting({13, 7}, "torus:2x3", 0);
-    const auto counts = setting.counts("box(grid=13x7)");
+TEST_CASE("boxes that are too large are divided into equal loads") {
+    // Layers would give boxes of 7 x 3 = 21 ranks; the share of a slot is 16.
+    const GridCase setting({13, 7}, "torus:2x3", 0);
+    const auto counts = setting.ranks_per_slot("box(grid=13x7)");
     CHECK(std::ranges::minmax(counts).min == 15);
     CHECK(std::ranges::minmax(counts).max == 16);
 }

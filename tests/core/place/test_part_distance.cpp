@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Differences of distances between parts equal two distances.
+// Differences of distances to two parts.
 #include <doctest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using namespace topoloom;
 using namespace topoloom::multilevel;
 
 TEST_CASE("the preference between two parts is the difference of their distances") {
-    for (const std::string& text : machine_texts_with_insides()) {
+    for (const std::string& text : machine_texts_with_node_levels()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);

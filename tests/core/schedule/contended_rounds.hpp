@@ -9,13 +9,13 @@
 
 namespace topoloom::testing {
 
-/// Rounds of the steps in which messages between these nodes contend.
+/// The number of rounds in which messages between these nodes contend.
 inline std::uint64_t contended_rounds(const Machine& machine, std::span<const RepeatedStep> steps,
                                       std::span<const Node> node_of_rank,
                                       Meeting meeting = Meeting::any_ascent) {
     std::uint64_t contended = 0;
     for (const auto& [step, rounds] : steps) {
-        const auto messages = between_nodes(step, node_of_rank);
+        const auto messages = list_node_messages(step, node_of_rank);
         const Meetings found = meeting == Meeting::any_ascent
                                    ? AnyAscent(fat_tree_of(machine)).meetings(messages)
                                    : meetings_on_routes(machine, messages);

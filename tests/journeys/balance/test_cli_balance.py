@@ -175,13 +175,13 @@ def test_invalid_loads_are_refused_in_one_line(
     ("words", "message"),
     [
         (["--method", "alais"], "no balancer 'alais' (did you mean 'alias'?)"),
-        (["--method", "transport"], "balancer 'transport' chooses near ranks; give a"),
+        (["--method", "transport"], "balancer 'transport' requires a machine; give"),
         (["--bytes", "1KiB"], "--bytes is the size of tasks that cross a --machine"),
         (["--machine", "mesh:3"], "there are 4 ranks, but the allocation has only 3"),
         (["--tolerance", "0.02"], "--memory and --tolerance are for tasks that differ"),
         (
             ["--method", "auto(cost=busiest-link)"],
-            "balancer 'auto' with a cost chooses by a machine; give one",
+            "balancer 'auto' with a cost requires a machine; give one",
         ),
         (["--allocate", "4"], "an allocation is of a machine; name that, too"),
     ],

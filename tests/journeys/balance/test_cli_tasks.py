@@ -86,7 +86,7 @@ def test_an_invalid_table_is_refused(
         (["-n", "-3"], "there are 1 to 10,000,000 ranks, not -3"),
         (["--method", "alias"], "and --method is for equal ones; leave it out"),
         (["--bytes", "1KiB"], "tasks.csv says the bytes of each task; leave out --by"),
-        (["--tolerance", "-1"], "a tolerance is 0 or more, not -1"),
+        (["--tolerance", "-1"], "the tolerance must be 0 or more, not -1"),
     ],
 )
 def test_incompatible_options_of_task_tables_are_refused(

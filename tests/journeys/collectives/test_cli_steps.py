@@ -112,10 +112,13 @@ def test_steps_can_be_read_from_a_file_on_any_machine(topoloom: Command) -> None
     ("words", "message"),
     [
         (["nonsense", "-m", TREE], "no all-gather schedule 'nonsense'; there are"),
-        (["quarter", "-m", "fattree:3:5"], "15 ranks can't be cut in 4 equal blocks"),
+        (
+            ["quarter", "-m", "fattree:3:5"],
+            "15 ranks can't be divided into 4 equal blocks",
+        ),
         (
             ["shift", "-m", "torus:4x4", "--find", "any-ascent"],
-            "routes up are known only for a whole fat tree, such as fattree:16:16",
+            "upward routes require a complete fat tree, such as fattree:16:16",
         ),
         (["shift", "-m", TREE, "--find", "x"], "no kind of routes 'x'; there are"),
         (["shift", "-m", TREE, "-o", "x.txt"], "-o writes the order that --find finds"),

@@ -142,7 +142,7 @@ def test_loggp_is_read_with_defaults_for_missing_costs(tmp_path: Path) -> None:
         (f'{HEAD}loggp = {{ L = "1 us" }}', "loggp.o is missing"),
         (
             f'{HEAD}loggp = {{ L = "1 us", o = "1 us", g = "9 us", G = "1 ns" }}',
-            "exceeds what a message alone takes",
+            "exceeds the time of a single message",
         ),
         (
             f'{HEAD}loggp = {{ L = "1 us", o = "1 us", g = "1 us", G = "1 ns" }}\n'
