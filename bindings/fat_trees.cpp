@@ -82,7 +82,7 @@ std::vector<std::string_view> tree_kinds(const Machine& machine) {
 std::vector<SpanningTree> plain_trees_of(const Machine& machine, std::string_view kind, const Roots& roots) {
     const std::vector<Multicast> multicasts = multicasts_of(roots);
     if (kind == "least-loaded" || kind == "last")
-        return switch_trees(fat_tree_of(machine), multicasts,
+        return switch_trees(require_fat_tree(machine), multicasts,
                             kind == "last" ? ParentChoice::last : ParentChoice::least_loaded);
     if (kind != "routes" && kind != "disjoint")
         fail("no trees '", kind, "'; there are least-loaded, last, routes and disjoint");
@@ -145,7 +145,7 @@ void bind_steps(nb::module_& m) {
         .def_static(
             "of_schedule",
             [](std::string_view schedule, std::size_t ranks, std::string_view operation) {
-                return steps_of(
+                return list_schedule_steps(
                     make_schedule({parse_operation(operation), ranks, Bytes{0}, Rank{0}}, schedule));
             },
             "schedule"_a, "ranks"_a, "operation"_a = "all-gather",
@@ -164,7 +164,7 @@ void bind_steps(nb::module_& m) {
     m.def(
         "meetings_any_ascent",
         [](const Machine& machine, const RepeatedStep& step, const Ids& nodes) {
-            AnyAscent ascent(fat_tree_of(machine));
+            AnyAscent ascent(require_fat_tree(machine));
             return ascent.meetings(node_messages(step, nodes));
         },
         "machine"_a, "step"_a, "node_of_rank"_a,
@@ -180,9 +180,9 @@ void bind_steps(nb::module_& m) {
         "find_free_order",
         [](const Machine& machine, const Ids& nodes, const std::vector<RepeatedStep>& steps, bool on_routes,
            std::uint64_t work, std::uint64_t seed) {
-            const FreeOrder found =
-                find_free_order(machine, elements<Node>(nodes, "nodes"), steps,
-                                on_routes ? Meeting::on_routes : Meeting::any_ascent, work, seed);
+            const FreeOrder found = find_free_order(
+                machine, elements<Node>(nodes, "nodes"), steps,
+                on_routes ? ContentionModel::on_routes : ContentionModel::any_ascent, work, seed);
             std::vector<std::uint32_t> order;
             for (const Node node : found.node_of_rank) order.push_back(node.value);
             return std::tuple(order, found.rounds, found.proven);

@@ -116,7 +116,8 @@ void bind_machine(nb::module_& module) {
             "levels", [](const Machine& m) { return m.node_spec().levels.arity(); },
             "Arities of the levels inside a node, bottom-up.")
         .def_prop_ro(
-            "has_failures", [](const Machine& m) { return std::holds_alternative<DegradedTopology>(m.topology()); },
+            "has_failures",
+            [](const Machine& m) { return std::holds_alternative<DegradedTopology>(m.topology()); },
             "Whether nodes, routers or links are down.")
         .def_prop_ro("link_count", &Machine::link_count)
         .def_prop_ro(

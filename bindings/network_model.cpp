@@ -103,12 +103,13 @@ void bind_network_model(nb::module_& m) {
             "Adds link factors (latency factor, bandwidth factor, largest size), ascending, the last with "
             "None.")
         .def(
-            "with_alone",
+            "with_single_message_lines",
             [](const NetworkModel& model, const std::vector<Line>& lines) {
-                return model.with_alone(parts_of<CostLine>(lines));
+                return model.with_single_message_lines(parts_of<CostLine>(lines));
             },
             "lines"_a, "Replaces the latency of a single message by lines (alpha, beta, largest size).")
-        .def("with_inside", &NetworkModel::with_inside, "inside"_a, "Adds a model for intra-node messages.")
+        .def("with_intra_node_model", &NetworkModel::with_intra_node_model, "inside"_a,
+             "Adds a model for intra-node messages.")
         .def(
             "time",
             [](const NetworkModel& model, std::int64_t bytes, std::uint32_t processes) {
@@ -156,7 +157,8 @@ void bind_network_model(nb::module_& m) {
             "The link factors, as for `with_link_factors`; none: all 1.")
         .def_prop_ro(
             "alone", [](const NetworkModel& model) { return plain_lines(model.alone()); },
-            "The lines of single messages, as for `with_alone`; none: `costs.latency` applies.")
+            "The lines of single messages, as for `with_single_message_lines`; none: `costs.latency` "
+            "applies.")
         .def_prop_ro(
             "inside",
             [](const NetworkModel& model) {

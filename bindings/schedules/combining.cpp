@@ -17,10 +17,10 @@ using namespace nb::literals;
 
 namespace {
 
-Combining strategy_of(std::string_view name) {
+CombiningStrategy strategy_of(std::string_view name) {
     constexpr std::array<std::string_view, 4> names{"direct", "mesh", "grid", "hypercube"};
     for (std::size_t i = 0; i < names.size(); ++i) {
-        if (names[i] == name) return static_cast<Combining>(i);
+        if (names[i] == name) return static_cast<CombiningStrategy>(i);
     }
     throw Error(unknown_name_message("strategy", std::string(name), {names.begin(), names.end()}));
 }

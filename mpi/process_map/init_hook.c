@@ -22,7 +22,8 @@ static int call_next_init(const char* name, int* argc, char*** argv) {
 }
 
 static int call_next_init_thread(const char* name, int* argc, char*** argv, int required, int* provided) {
-    int (*next)(int*, char***, int, int*) = (int (*)(int*, char***, int, int*))(uintptr_t)find_next_symbol(name);
+    int (*next)(int*, char***, int, int*) =
+        (int (*)(int*, char***, int, int*))(uintptr_t)find_next_symbol(name);
     return run_hook_once(next(argc, argv, required, provided));
 }
 

@@ -27,7 +27,8 @@ __attribute__((constructor)) static void find_next_functions(void) {
 }
 // If a library that was initialized earlier calls exit, find_next_functions has not run yet.
 #define NEED_NEXT(libc_function, type) \
-    if (next_##libc_function == NULL) next_##libc_function = (type*)(uintptr_t)find_next_symbol(#libc_function)
+    if (next_##libc_function == NULL)  \
+    next_##libc_function = (type*)(uintptr_t)find_next_symbol(#libc_function)
 
 // MPI calls exit after its own errors. exit only sets the reason, because a function registered with atexit may still
 // call MPI_Finalize.

@@ -35,7 +35,7 @@ void* find_next_symbol(const char* name);
     static __typeof__(type) next_found;                                     \
     __typeof__(type) next = __atomic_load_n(&next_found, __ATOMIC_RELAXED); \
     if (next == NULL) {                                                     \
-        next = (__typeof__(type))(uintptr_t)find_next_symbol(#name);             \
+        next = (__typeof__(type))(uintptr_t)find_next_symbol(#name);        \
         __atomic_store_n(&next_found, next, __ATOMIC_RELAXED);              \
     }                                                                       \
     _Static_assert(1, "")

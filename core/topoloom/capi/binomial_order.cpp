@@ -17,7 +17,7 @@ int topoloom_binomial_order(size_t processes, const double* seconds, const char*
     return guarded(error, error_size, [&] {
         const BinomialOrder wanted = parse_binomial_order(order);
         const auto find = [&] {
-            if (seconds == nullptr) return order_without_costs(processes, wanted, Rank{root}, seed);
+            if (seconds == nullptr) return cost_independent_order(processes, wanted, Rank{root}, seed);
             const CostMatrix costs(processes, {seconds, seconds + processes * processes});
             return measured_binomial_order(costs, wanted, Rank{root}, channels, seed);
         };

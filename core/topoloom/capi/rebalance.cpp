@@ -63,7 +63,7 @@ struct Program {
         return slots;
     }
     [[nodiscard]] double busiest(std::span<const Rank> processes) const {
-        return std::ranges::max(loads_of_ranks(tasks, processes));
+        return std::ranges::max(sum_rank_loads(tasks, processes));
     }
     [[nodiscard]] double average() const {
         return std::accumulate(tasks.loads.begin(), tasks.loads.end(), 0.0) /

@@ -293,8 +293,8 @@ void ProgramBuilder::close_round() {
 void ProgramBuilder::barrier() {
     const std::size_t ranks = layout_.collective().ranks();
     for (std::size_t step = 1; step < ranks; step *= 2) {
-        receives_.push_back({layout_.collective().shifted(layout_.rank(), ranks - step), {}, 0});
-        sends_.push_back({layout_.collective().shifted(layout_.rank(), step), {}, 0});
+        receives_.push_back({layout_.collective().rank_at_distance(layout_.rank(), ranks - step), {}, 0});
+        sends_.push_back({layout_.collective().rank_at_distance(layout_.rank(), step), {}, 0});
         close_round();
     }
 }

@@ -197,13 +197,15 @@ std::size_t Machine::link_count() const {
 }
 
 std::vector<Node> Machine::usable_nodes() const {
-    if (const auto* degraded = std::get_if<DegradedTopology>(topology_.get())) return degraded->usable_nodes();
+    if (const auto* degraded = std::get_if<DegradedTopology>(topology_.get()))
+        return degraded->usable_nodes();
     const ids<Node> all(node_count_);
     return {all.begin(), all.end()};
 }
 
 void Machine::require_usable(std::span<const Node> nodes, std::string_view whose) const {
-    if (const auto* degraded = std::get_if<DegradedTopology>(topology_.get())) degraded->require_usable(nodes, whose);
+    if (const auto* degraded = std::get_if<DegradedTopology>(topology_.get()))
+        degraded->require_usable(nodes, whose);
 }
 
 bool Machine::connected(Node from, Node to) const {

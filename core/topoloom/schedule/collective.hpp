@@ -115,11 +115,11 @@ class Collective {
 
     /// Positions count from the root: position 0 is the root.
     [[nodiscard]] std::uint32_t position(Rank rank) const {
-        return shifted(rank, ranks_ - root_.value).value;
+        return rank_at_distance(rank, ranks_ - root_.value).value;
     }
-    [[nodiscard]] Rank at(std::size_t position) const { return shifted(root_, position); }
+    [[nodiscard]] Rank at(std::size_t position) const { return rank_at_distance(root_, position); }
     /// The rank at distance `by`, modulo the number of ranks; by < 2^32.
-    [[nodiscard]] Rank shifted(Rank rank, std::size_t by) const {
+    [[nodiscard]] Rank rank_at_distance(Rank rank, std::size_t by) const {
         const std::size_t to = rank.value + by;
         return Rank{to < ranks_ ? to : to < 2 * ranks_ ? to - ranks_ : to % ranks_};
     }

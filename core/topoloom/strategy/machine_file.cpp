@@ -64,7 +64,7 @@ struct ModelLines {
     [[nodiscard]] NetworkModel model() && {
         return NetworkModel::regimes(std::move(lines), costs)
             .with_link_factors(std::move(factors))
-            .with_alone(std::move(alone));
+            .with_single_message_lines(std::move(alone));
     }
 };
 
@@ -85,7 +85,8 @@ class Lines {
         if (inside_.lines.empty() && !inside_.is_empty())
             fail("a machine file with 'inside' needs a line 'inside message - ALPHA BETA'");
         if (!model_.lines.empty()) file_.model = std::move(model_).model();
-        if (!inside_.lines.empty()) file_.model = file_.model->with_inside(std::move(inside_).model());
+        if (!inside_.lines.empty())
+            file_.model = file_.model->with_intra_node_model(std::move(inside_).model());
         return std::move(file_);
     }
 

@@ -45,7 +45,7 @@ NetworkModel without_bytes(const NetworkModel& model) {
         *per_byte = 0;
     const NetworkModel made = model.takes_largest() ? NetworkModel::largest(std::move(lines), costs)
                                                     : NetworkModel::regimes(std::move(lines), costs);
-    return made.with_alone(std::move(alone));
+    return made.with_single_message_lines(std::move(alone));
 }
 
 /// Rounds after which those of data in many pieces are all alike, if there are such pieces.

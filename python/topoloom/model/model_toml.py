@@ -159,7 +159,7 @@ def read_model_tables(tables: dict[str, Any]) -> ModelFile:
     if INSIDE in tables:
         inside = get_entry(tables, INSIDE, dict, f"[{INSIDE}]")
         check_keys(inside, (*KINDS, ALONE, "costs"), f"{INSIDE}.")
-        model = model.with_inside(_parse_model(inside, f"{INSIDE}."))
+        model = model.with_intra_node_model(_parse_model(inside, f"{INSIDE}."))
     return ModelFile(model, **about)
 
 
@@ -248,11 +248,11 @@ def _parse_model(document: dict[str, Any], where: str = "") -> NetworkModel:
         L, o, g, G = (
             _parse_quantity(given, key, "loggp", parse_latency) for key in "LogG"
         )
-        return NetworkModel.loggp(L, o, g, G, costs).with_alone(alone)
+        return NetworkModel.loggp(L, o, g, G, costs).with_single_message_lines(alone)
     lines = _parse_lines(document, kinds[0], where)
     if kinds == ["largest"]:
-        return NetworkModel.largest(lines, costs).with_alone(alone)
-    return NetworkModel.regimes(lines, costs).with_alone(alone)
+        return NetworkModel.largest(lines, costs).with_single_message_lines(alone)
+    return NetworkModel.regimes(lines, costs).with_single_message_lines(alone)
 
 
 def _parse_lines(document: dict[str, Any], key: str, where: str) -> list[Line]:

@@ -40,7 +40,7 @@ def make_model(found: Findings, machine: Machine) -> ModelFile | None:
         return ModelFile(inside.model, "measured inside a host")
     model = _add_links(found, links, machine)
     if inside is not None:
-        model = model.with_inside(inside.model)
+        model = model.with_intra_node_model(inside.model)
     return ModelFile(model, "measured between hosts")
 
 
@@ -130,4 +130,4 @@ def _add_links(found: Findings, links: LinkCosts, machine: Machine) -> NetworkMo
             model.alone, links.factors, strict=True
         )
     ]
-    return model.with_alone(alone).with_link_factors(links.factors)
+    return model.with_single_message_lines(alone).with_link_factors(links.factors)

@@ -75,7 +75,7 @@ double min_cost(const Tasks& tasks) {
     double best = -1;
     const double limit = load_limit(tasks);
     for_every_assignment(tasks.loads.size(), tasks.ranks, [&](const std::vector<Rank>& owners) {
-        if (std::ranges::max(loads_of_ranks(tasks, owners)) > limit) return;
+        if (std::ranges::max(sum_rank_loads(tasks, owners)) > limit) return;
         const double now = task_cost(tasks, owners);
         if (best < 0 || now < best) best = now;
     });
@@ -102,7 +102,7 @@ TEST_CASE("few tasks reach the optimum of exact search, with and without a machi
         if (best < 0) continue;
         ++found;
         const std::vector<Rank> owners = repartition(tasks);
-        CHECK(std::ranges::max(loads_of_ranks(tasks, owners)) <= load_limit(tasks));
+        CHECK(std::ranges::max(sum_rank_loads(tasks, owners)) <= load_limit(tasks));
         CHECK(task_cost(tasks, owners) == doctest::Approx(best).epsilon(1e-9));
     }
     CHECK(found > 40);
@@ -186,7 +186,7 @@ TEST_CASE("nodes with equal total loads are balanced internally") {
     tasks.machine = &machine;
     tasks.slots = slots;
     const std::vector<Rank> owners = repartition(tasks);
-    CHECK(std::ranges::max(loads_of_ranks(tasks, owners)) <= load_limit(tasks));
+    CHECK(std::ranges::max(sum_rank_loads(tasks, owners)) <= load_limit(tasks));
     CHECK(measure_tasks(tasks, owners).moved_hop_bytes == 0);
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "execute/played_programs.hpp"
+#include "execute/program_interpreter.hpp"
 #include "topoloom/execute/compile.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
 

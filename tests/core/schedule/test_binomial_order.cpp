@@ -61,10 +61,10 @@ TEST_CASE("measured costs are replaced by group means, and without groups the or
     const CostMatrix noisy = make_group_costs(mixed, 1, 2, 0.1), plain = make_group_costs(mixed, 1, 2);
     for (const BinomialOrder order : {fastest_edge_first, channel_aware}) {
         CHECK(measured_binomial_order(alike, order, Rank{3}, 2, 1) ==
-              order_without_costs(8, standard, Rank{3}, 1));
+              cost_independent_order(8, standard, Rank{3}, 1));
         CHECK(measured_binomial_order(noisy, order, Rank{3}, 2, 1) ==
               binomial_order(plain, order, Rank{3}, 2, 1));
-        CHECK_THROWS_AS(static_cast<void>(order_without_costs(8, order, Rank{0}, 1)), Error);
+        CHECK_THROWS_AS(static_cast<void>(cost_independent_order(8, order, Rank{0}, 1)), Error);
     }
     CHECK(parse_binomial_order("channel-aware") == channel_aware);
     CHECK_THROWS_AS(static_cast<void>(parse_binomial_order("fastest")), Error);

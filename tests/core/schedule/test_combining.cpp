@@ -103,10 +103,10 @@ TEST_CASE("holes cost a rank at most 2 more messages on 2 axes, and 4 on 3 axes"
 
 TEST_CASE("the counted cost is at most that of the equations, or little more with holes") {
     using enum Operation;
-    const auto messages = [](const auto& time, Combining strategy, std::size_t ranks) {
+    const auto messages = [](const auto& time, CombiningStrategy strategy, std::size_t ranks) {
         return time(strategy, ranks, 1.0, per_message, FormulaVariant::counted);
     };
-    const auto bytes = [](const auto& time, Combining strategy, std::size_t ranks) {
+    const auto bytes = [](const auto& time, CombiningStrategy strategy, std::size_t ranks) {
         return time(strategy, ranks, 1.0, byte, FormulaVariant::counted);
     };
     for (std::size_t ranks = 2; ranks <= 300; ++ranks) {
@@ -115,36 +115,37 @@ TEST_CASE("the counted cost is at most that of the equations, or little more wit
         const double edge = std::ceil(std::cbrt(static_cast<double>(ranks)) - 1e-9);
         MessageCounts found = count_messages("mesh", all_to_all, ranks);
         const double more = is_power(ranks, 2) ? 0 : 1;
-        CHECK(found.messages <= messages(all_to_all_time, Combining::mesh, ranks));
-        CHECK(found.messages >= messages(all_to_all_time, Combining::mesh, ranks) - more);
-        CHECK(found.bytes <= bytes(all_to_all_time, Combining::mesh, ranks));
-        CHECK(found.bytes >= bytes(all_to_all_time, Combining::mesh, ranks) - more * 2 * side);
+        CHECK(found.messages <= messages(all_to_all_time, CombiningStrategy::mesh, ranks));
+        CHECK(found.messages >= messages(all_to_all_time, CombiningStrategy::mesh, ranks) - more);
+        CHECK(found.bytes <= bytes(all_to_all_time, CombiningStrategy::mesh, ranks));
+        CHECK(found.bytes >= bytes(all_to_all_time, CombiningStrategy::mesh, ranks) - more * 2 * side);
         found = count_messages("mesh", all_gather, ranks);
-        CHECK(std::abs(found.bytes - bytes(all_gather_time, Combining::mesh, ranks)) <= more * side);
+        CHECK(std::abs(found.bytes - bytes(all_gather_time, CombiningStrategy::mesh, ranks)) <= more * side);
 
         found = count_messages("grid", all_to_all, ranks);
         const double holes = is_power(ranks, 3) ? 0 : 1;
-        CHECK(found.messages <= messages(all_to_all_time, Combining::grid, ranks));
-        CHECK(found.messages >= messages(all_to_all_time, Combining::grid, ranks) - holes * 5);
-        CHECK(found.bytes <= bytes(all_to_all_time, Combining::grid, ranks));
-        CHECK(found.bytes >= bytes(all_to_all_time, Combining::grid, ranks) - holes * 5 * edge * edge);
+        CHECK(found.messages <= messages(all_to_all_time, CombiningStrategy::grid, ranks));
+        CHECK(found.messages >= messages(all_to_all_time, CombiningStrategy::grid, ranks) - holes * 5);
+        CHECK(found.bytes <= bytes(all_to_all_time, CombiningStrategy::grid, ranks));
+        CHECK(found.bytes >=
+              bytes(all_to_all_time, CombiningStrategy::grid, ranks) - holes * 5 * edge * edge);
         found = count_messages("grid", all_gather, ranks);
-        CHECK(std::abs(found.bytes - bytes(all_gather_time, Combining::grid, ranks)) <=
+        CHECK(std::abs(found.bytes - bytes(all_gather_time, CombiningStrategy::grid, ranks)) <=
               holes * (edge * edge + 1));
 
         found = count_messages("hypercube", all_to_all, ranks);
         const bool full = (ranks & (ranks - 1)) == 0;
-        CHECK(found.messages == messages(all_to_all_time, Combining::hypercube, ranks));
+        CHECK(found.messages == messages(all_to_all_time, CombiningStrategy::hypercube, ranks));
         CHECK(found.copied == found.bytes);
-        CHECK(copy.gamma * all_to_all_time(Combining::hypercube, ranks, 1, copy) ==
-              bytes(all_to_all_time, Combining::hypercube, ranks));
-        const double part = found.bytes / bytes(all_to_all_time, Combining::hypercube, ranks);
+        CHECK(copy.gamma * all_to_all_time(CombiningStrategy::hypercube, ranks, 1, copy) ==
+              bytes(all_to_all_time, CombiningStrategy::hypercube, ranks));
+        const double part = found.bytes / bytes(all_to_all_time, CombiningStrategy::hypercube, ranks);
         CHECK(part >= (full ? 1 : 0.78));
         CHECK(part <= (full ? 1 : 1.13));
         found = count_messages("hypercube-direct(direct=0)", all_gather, ranks);
-        CHECK(found.messages == messages(all_gather_time, Combining::hypercube, ranks));
-        CHECK(found.bytes <= bytes(all_gather_time, Combining::hypercube, ranks));
-        CHECK(found.bytes >= (full ? 1 : 0.5) * bytes(all_gather_time, Combining::hypercube, ranks));
+        CHECK(found.messages == messages(all_gather_time, CombiningStrategy::hypercube, ranks));
+        CHECK(found.bytes <= bytes(all_gather_time, CombiningStrategy::hypercube, ranks));
+        CHECK(found.bytes >= (full ? 1 : 0.5) * bytes(all_gather_time, CombiningStrategy::hypercube, ranks));
     }
 }
 
@@ -157,8 +158,9 @@ TEST_CASE("direct sends in the last d dimensions take 2^d - 1 - d more messages 
         CHECK(found.bytes == pure.bytes);
         CHECK(found.copied < pure.copied);
         const auto direct = more == 1 ? 2U : 3U;
-        CHECK(found.messages == nic_all_gather_time(Combining::hypercube, 64, 1, per_message, direct));
-        CHECK(found.copied == nic_all_gather_time(Combining::hypercube, 64, 1, copy, direct));
+        CHECK(found.messages ==
+              nic_all_gather_time(CombiningStrategy::hypercube, 64, 1, per_message, direct));
+        CHECK(found.copied == nic_all_gather_time(CombiningStrategy::hypercube, 64, 1, copy, direct));
     }
 }
 
@@ -166,17 +168,17 @@ TEST_CASE("direct messages and a mesh cost the same at alpha / beta bytes, for e
     const CombiningCosts costs{.alpha = 11e-6, .beta = 8e-9};
     for (const std::size_t side : {2U, 5U, 16U, 32U}) {
         const std::size_t ranks = side * side;
-        CHECK(all_to_all_time(Combining::direct, ranks, 1375, costs) ==
-              doctest::Approx(all_to_all_time(Combining::mesh, ranks, 1375, costs)));
-        CHECK(all_to_all_time(Combining::direct, ranks, 1376, costs) <
-              all_to_all_time(Combining::mesh, ranks, 1376, costs));
+        CHECK(all_to_all_time(CombiningStrategy::direct, ranks, 1375, costs) ==
+              doctest::Approx(all_to_all_time(CombiningStrategy::mesh, ranks, 1375, costs)));
+        CHECK(all_to_all_time(CombiningStrategy::direct, ranks, 1376, costs) <
+              all_to_all_time(CombiningStrategy::mesh, ranks, 1376, costs));
     }
 }
 
 TEST_CASE("the best many-to-many strategy of 2048 ranks depends on degree and size") {
     const auto best = [](double degree, double bytes, const CombiningCosts& costs) {
-        Combining found = Combining::direct;
-        for (const Combining other : {Combining::mesh, Combining::grid}) {
+        CombiningStrategy found = CombiningStrategy::direct;
+        for (const CombiningStrategy other : {CombiningStrategy::mesh, CombiningStrategy::grid}) {
             if (many_to_many_time(other, 2048, degree, bytes, costs) <
                 many_to_many_time(found, 2048, degree, bytes, costs))
                 found = other;
@@ -185,17 +187,17 @@ TEST_CASE("the best many-to-many strategy of 2048 ranks depends on degree and si
     };
     const CombiningCosts small{.alpha = 11e-6, .beta = 8e-9};
     const CombiningCosts large{.alpha = 16e-6, .beta = 5e-9};
-    CHECK(best(32, 76, small) == Combining::direct);
-    CHECK(best(64, 76, small) == Combining::grid);
-    CHECK(best(512, 76, small) == Combining::grid);
-    CHECK(best(64, 476, large) == Combining::grid);
-    CHECK(best(352, 476, large) == Combining::grid);
-    CHECK(best(353, 476, large) == Combining::mesh);
-    CHECK(best(1024, 476, large) == Combining::mesh);
-    CHECK(many_to_many_time(Combining::hypercube, 2048, 2048, 8, byte) ==
-          doctest::Approx(all_to_all_time(Combining::hypercube, 2048, 8, byte)));
-    CHECK(many_to_many_time(Combining::hypercube, 2048, 64, 8, byte, FormulaVariant::printed) ==
-          2 * many_to_many_time(Combining::hypercube, 2048, 64, 8, byte));
+    CHECK(best(32, 76, small) == CombiningStrategy::direct);
+    CHECK(best(64, 76, small) == CombiningStrategy::grid);
+    CHECK(best(512, 76, small) == CombiningStrategy::grid);
+    CHECK(best(64, 476, large) == CombiningStrategy::grid);
+    CHECK(best(352, 476, large) == CombiningStrategy::grid);
+    CHECK(best(353, 476, large) == CombiningStrategy::mesh);
+    CHECK(best(1024, 476, large) == CombiningStrategy::mesh);
+    CHECK(many_to_many_time(CombiningStrategy::hypercube, 2048, 2048, 8, byte) ==
+          doctest::Approx(all_to_all_time(CombiningStrategy::hypercube, 2048, 8, byte)));
+    CHECK(many_to_many_time(CombiningStrategy::hypercube, 2048, 64, 8, byte, FormulaVariant::printed) ==
+          2 * many_to_many_time(CombiningStrategy::hypercube, 2048, 64, 8, byte));
 }
 
 TEST_CASE("a many-to-many has the messages of the all-to-all, and the bytes per rank of the demand") {
@@ -205,9 +207,9 @@ TEST_CASE("a many-to-many has the messages of the all-to-all, and the bytes per 
         const MessageCounts many =
             count_messages(make_schedule({Operation::many_to_many, 64, Bytes{1}, Rank{0}, demand}, name));
         CHECK(many.messages == all.messages);
-        CHECK(many.bytes <= many_to_many_time(name == "mesh"   ? Combining::mesh
-                                              : name == "grid" ? Combining::grid
-                                                               : Combining::hypercube,
+        CHECK(many.bytes <= many_to_many_time(name == "mesh"   ? CombiningStrategy::mesh
+                                              : name == "grid" ? CombiningStrategy::grid
+                                                               : CombiningStrategy::hypercube,
                                               64, 16, 1, byte, FormulaVariant::printed));
     }
 }
@@ -226,6 +228,6 @@ TEST_CASE("an impossible demand is refused") {
                       "many-to-many: -1 bytes per pair; there must be 0 or more, at most 2^62 per rank");
     CHECK_THROWS_WITH(Collective(Operation::many_to_many, 4, Bytes{1}),
                       "many-to-many: it needs a demand: the ranks to which each rank sends");
-    CHECK_THROWS_WITH((void)all_to_all_time(Combining::mesh, 0, 1, per_message),
+    CHECK_THROWS_WITH((void)all_to_all_time(CombiningStrategy::mesh, 0, 1, per_message),
                       "combining: no ranks; there must be 1 or more");
 }

@@ -36,8 +36,8 @@ std::vector<Node> some_nodes(Rng& rng, std::size_t count) {
 }
 
 void check_contention_free(const Machine& machine, const AnySchedule& schedule, std::span<const Node> nodes,
-                           Meeting meeting) {
-    CHECK(contended_rounds(machine, steps_of(schedule), nodes, meeting) == 0);
+                           ContentionModel meeting) {
+    CHECK(contended_rounds(machine, list_schedule_steps(schedule), nodes, meeting) == 0);
 }
 
 /// Nodes of a torus of these extents, enumerated with the first axis of `order` slowest.
@@ -71,7 +71,7 @@ TEST_CASE("no two pieces use the same link in a round on tori and meshes, for an
             const AnySchedule schedule =
                 make_schedule(call, fitted[0].substr(0, fitted[0].size() - 1) + ",segment=60)");
             check_schedule(schedule);
-            check_contention_free(machine, schedule, nodes, Meeting::on_routes);
+            check_contention_free(machine, schedule, nodes, ContentionModel::on_routes);
         }
     }
 }
@@ -114,7 +114,7 @@ TEST_CASE("exchanges of seats share no link on fat trees with missing nodes, for
                 check_schedule(schedule);
                 const bool exchanges = fitted.starts_with("pairwise");
                 check_contention_free(machine, schedule, nodes,
-                                      exchanges ? Meeting::any_ascent : Meeting::on_routes);
+                                      exchanges ? ContentionModel::any_ascent : ContentionModel::on_routes);
             }
         }
     }

@@ -43,7 +43,8 @@ std::vector<RepeatedStep> make_prefix_steps(std::size_t ranks) {
 }
 
 std::uint64_t min_of_all_orders(const Machine& machine, std::vector<Node> nodes,
-                                std::span<const RepeatedStep> steps, Meeting meeting = Meeting::any_ascent) {
+                                std::span<const RepeatedStep> steps,
+                                ContentionModel meeting = ContentionModel::any_ascent) {
     std::ranges::sort(nodes);
     std::uint64_t least = contended_rounds(machine, steps, nodes, meeting);
     while (std::ranges::next_permutation(nodes).found)
@@ -78,10 +79,11 @@ TEST_CASE("the fewest contended rounds are found and proven on the routes of any
         for (const std::size_t ranks : {4U, 6U}) {
             const auto nodes = random_nodes(rng, machine.node_count(), ranks);
             const auto steps = make_shift_steps(ranks, {1, 2, ranks - 1});
-            const FreeOrder found = find_free_order(machine, nodes, steps, Meeting::on_routes);
+            const FreeOrder found = find_free_order(machine, nodes, steps, ContentionModel::on_routes);
             CHECK(found.proven);
-            CHECK(found.rounds == contended_rounds(machine, steps, found.node_of_rank, Meeting::on_routes));
-            CHECK(found.rounds == min_of_all_orders(machine, nodes, steps, Meeting::on_routes));
+            CHECK(found.rounds ==
+                  contended_rounds(machine, steps, found.node_of_rank, ContentionModel::on_routes));
+            CHECK(found.rounds == min_of_all_orders(machine, nodes, steps, ContentionModel::on_routes));
         }
     }
 }
@@ -101,10 +103,10 @@ TEST_CASE("the computed order is never worse than the given one") {
     Rng rng(17);
     const Machine tree = k_ary_machine(4, 3);
     const auto nodes = random_nodes(rng, 64, 40);
-    const auto steps = steps_of(make_schedule({Operation::all_gather, 40, Bytes{1}}, "k-shift"));
-    const FreeOrder found = find_free_order(tree, nodes, steps, Meeting::any_ascent, 2'000'000);
+    const auto steps = list_schedule_steps(make_schedule({Operation::all_gather, 40, Bytes{1}}, "k-shift"));
+    const FreeOrder found = find_free_order(tree, nodes, steps, ContentionModel::any_ascent, 2'000'000);
     CHECK(found.rounds < contended_rounds(tree, steps, nodes));
-    CHECK(found.rounds == find_free_order(tree, nodes, steps, Meeting::any_ascent, 2'000'000).rounds);
+    CHECK(found.rounds == find_free_order(tree, nodes, steps, ContentionModel::any_ascent, 2'000'000).rounds);
 }
 
 TEST_CASE("with gaps, exchanges with position p xor j share no link") {

@@ -129,15 +129,16 @@ TEST_CASE("CPU time, copies, staging and NIC memory have the costs of the model"
 }
 
 TEST_CASE("a single message uses its own line, and one of many waits its turn") {
-    const NetworkModel model = qsnet_model().with_alone({{15e-6, 8e-9, 1024}, {40e-6, 8e-9}});
+    const NetworkModel model = qsnet_model().with_single_message_lines({{15e-6, 8e-9, 1024}, {40e-6, 8e-9}});
     CHECK(model.arrival(Bytes{100}) == doctest::Approx(15e-6 + 100 * 8e-9));
     CHECK(model.latency(Bytes{100}) == doctest::Approx(4e-6));
     CHECK(model.arrival(Bytes{1025}) == doctest::Approx(40e-6 + 1025 * 8e-9));
     CHECK(model.time(Bytes{1025}) == qsnet_model().time(Bytes{1025}));
     CHECK(model.with_costs({.send_cpu = 1e-6}).arrival(Bytes{1025}) == model.arrival(Bytes{1025}));
-    CHECK(qsnet_model().with_alone({{0, 0}}).latency(Bytes{9}) == 0);  // no message arrives before its turn
+    CHECK(qsnet_model().with_single_message_lines({{0, 0}}).latency(Bytes{9}) ==
+          0);  // no message arrives before its turn
     const auto alone = [](const NetworkModel& of, std::vector<CostLine> lines) {
-        return error_message([&] { (void)of.with_alone(std::move(lines)); });
+        return error_message([&] { (void)of.with_single_message_lines(std::move(lines)); });
     };
     CHECK(alone(qsnet_model(), {{1, 0, 10}}) ==
           "the last line of messages alone must have no limit, but goes up to 10 bytes");
@@ -148,7 +149,8 @@ TEST_CASE("a single message uses its own line, and one of many waits its turn") 
 
 TEST_CASE("a model has the given times of intra-node messages") {
     CHECK(qsnet_model().inside() == nullptr);
-    const NetworkModel both = qsnet_model().with_inside(myrinet_model()).with_costs({.send_cpu = 1e-6});
+    const NetworkModel both =
+        qsnet_model().with_intra_node_model(myrinet_model()).with_costs({.send_cpu = 1e-6});
     REQUIRE(both.inside() != nullptr);
     CHECK(both.inside()->time(Bytes{100}) == myrinet_model().time(Bytes{100}));
     CHECK(both.time(Bytes{100}) == qsnet_model().time(Bytes{100}));

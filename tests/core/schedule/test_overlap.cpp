@@ -121,7 +121,7 @@ TEST_CASE("latency and bandwidth of links depend on the message size") {
 
 TEST_CASE("a round waits for the latency of its message, for any size") {
     const NetworkModel model =
-        NetworkModel::regimes({{1e-6, 1e-9}}).with_alone({{3e-6, 1e-9, 100}, {9e-6, 1e-9}});
+        NetworkModel::regimes({{1e-6, 1e-9}}).with_single_message_lines({{3e-6, 1e-9, 100}, {9e-6, 1e-9}});
     for (const auto& [bytes, alone] : {std::pair{100, 3.1e-6}, {101, 9.101e-6}}) {
         const Call call{Operation::broadcast, 2, Bytes{bytes}};
         CHECK(cost(make_schedule(call, "binomial"), model).time == is(alone));
@@ -130,7 +130,8 @@ TEST_CASE("a round waits for the latency of its message, for any size") {
         const std::vector<Slot> slots{Slot{0U}, Slot{1U}};
         CHECK(run_cost(make_schedule(call, "binomial"), model, machine, slots).time == is(alone + 2e-6));
         const Machine node = make_machine("tree:1,bandwidth=1GB/s+node:2");
-        CHECK(run_cost(make_schedule(call, "binomial"), link_limited_model().with_inside(model), node, slots)
+        CHECK(run_cost(make_schedule(call, "binomial"), link_limited_model().with_intra_node_model(model),
+                       node, slots)
                   .time == is(alone));
     }
 }

@@ -29,9 +29,11 @@ def read_model(text: str) -> NetworkModel:
         else:
             assert word == "cost"
             setattr(costs, values[0], float(values[1]))
-    model = NetworkModel.regimes(parts["message"], costs).with_alone(parts["alone"])
+    model = NetworkModel.regimes(parts["message"], costs).with_single_message_lines(
+        parts["alone"]
+    )
     model = model.with_link_factors(parts["links"])
-    return model.with_inside(read_model(inside)) if inside else model
+    return model.with_intra_node_model(read_model(inside)) if inside else model
 
 
 def check_round_trip(model: NetworkModel) -> None:
@@ -63,8 +65,12 @@ def test_a_maximum_of_lines_is_written_line_by_line() -> None:
 def test_costs_of_single_and_intra_node_messages_are_written() -> None:
     inside = NetworkModel.largest([(1e-7, 1e-10, None), (2e-7, 5e-11, None)])
     alone = [(3e-6, 1e-9, 1000), (9e-6, 1e-9, None)]
-    model = NetworkModel.regimes([(1e-6, 1e-9, None)]).with_alone(alone)
-    check_round_trip(model.with_inside(inside.with_alone([(5e-7, 1e-10, None)])))
+    model = NetworkModel.regimes([(1e-6, 1e-9, None)]).with_single_message_lines(alone)
+    check_round_trip(
+        model.with_intra_node_model(
+            inside.with_single_message_lines([(5e-7, 1e-10, None)])
+        )
+    )
 
 
 def test_the_steepest_of_lines_with_equal_latency_is_written() -> None:

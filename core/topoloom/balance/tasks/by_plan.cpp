@@ -81,7 +81,7 @@ class TaskOwners {
 
 std::vector<Rank> balance_by_plan(const Tasks& tasks, std::string_view method) {
     check_tasks(tasks);
-    const std::vector<double> loads = loads_of_ranks(tasks, tasks.owners);
+    const std::vector<double> loads = sum_rank_loads(tasks, tasks.owners);
     const double average =
         std::accumulate(loads.begin(), loads.end(), 0.0) / static_cast<double>(tasks.ranks);
     const double part = average > 0 ? average / parts_of_average : 1;

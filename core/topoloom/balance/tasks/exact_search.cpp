@@ -50,7 +50,7 @@ class ExactSearch {
     std::vector<Rank> run(std::span<const Rank> start) {
         best_.assign(start.begin(), start.end());
         if (!start.empty()) {
-            best_load_ = std::max(limit_, std::ranges::max(loads_of_ranks(tasks_, start)));
+            best_load_ = std::max(limit_, std::ranges::max(sum_rank_loads(tasks_, start)));
             best_cost_ = task_cost(tasks_, start);
         }
         unassigned_load_ = std::accumulate(tasks_.loads.begin(), tasks_.loads.end(), 0.0);

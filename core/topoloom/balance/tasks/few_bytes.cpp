@@ -180,7 +180,7 @@ Tasks without_messages_and_machine(const Tasks& tasks) {
 
 /// Load of the busiest rank, at least the limit, then moved bytes.
 std::pair<double, double> rate_owners(const Tasks& tasks, std::span<const Rank> owners) {
-    return {std::max(load_limit(tasks), std::ranges::max(loads_of_ranks(tasks, owners))),
+    return {std::max(load_limit(tasks), std::ranges::max(sum_rank_loads(tasks, owners))),
             task_cost(tasks, owners)};
 }
 

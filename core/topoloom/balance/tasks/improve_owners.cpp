@@ -19,7 +19,7 @@ class OwnerImprovement {
         : tasks_(tasks),
           owners_(std::move(owners)),
           tasks_of_rank_(tasks.ranks),
-          load_(loads_of_ranks(tasks, owners_)),
+          load_(sum_rank_loads(tasks, owners_)),
           bytes_(tasks.ranks, 0),
           limit_(load_limit(tasks)) {
         for (std::size_t task = 0; task < owners_.size(); ++task) {

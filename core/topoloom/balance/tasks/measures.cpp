@@ -60,7 +60,7 @@ double task_cost(const Tasks& tasks, std::span<const Rank> owners) {
 
 TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners) {
     TaskMeasures found = sum_crossing_bytes(tasks, owners);
-    found.load_max = std::ranges::max(loads_of_ranks(tasks, owners));
+    found.load_max = std::ranges::max(sum_rank_loads(tasks, owners));
     found.load_limit = load_limit(tasks);
     if (tasks.bytes.empty()) return found;
     std::vector<std::vector<std::uint32_t>> tasks_of_rank(tasks.ranks);

@@ -50,7 +50,7 @@ void check_tasks(const Tasks& tasks) {
     check_graph(tasks);
 }
 
-std::vector<double> loads_of_ranks(const Tasks& tasks, std::span<const Rank> owners) {
+std::vector<double> sum_rank_loads(const Tasks& tasks, std::span<const Rank> owners) {
     std::vector<double> loads(tasks.ranks);
     for (std::size_t task = 0; task < owners.size(); ++task) loads[owners[task].value] += tasks.loads[task];
     return loads;

@@ -40,7 +40,7 @@ struct Tasks {
 /// all ranks.
 void check_tasks(const Tasks& tasks);
 
-[[nodiscard]] std::vector<double> loads_of_ranks(const Tasks& tasks, std::span<const Rank> owners);
+[[nodiscard]] std::vector<double> sum_rank_loads(const Tasks& tasks, std::span<const Rank> owners);
 
 /// The mean load plus the tolerance, or the largest task if that is more.
 [[nodiscard]] double load_limit(const Tasks& tasks);

@@ -62,8 +62,9 @@ Machine make_machine(std::string_view text) {
         return whole.add_context([&] { return Machine(std::move(any), std::move(node), std::string(text)); });
     }
     const Failures failures = read_failures(read_section(*parts.down));
-    return whole.add_context(
-        [&] { return Machine(DegradedTopology(std::move(topology), failures), std::move(node), std::string(text)); });
+    return whole.add_context([&] {
+        return Machine(DegradedTopology(std::move(topology), failures), std::move(node), std::string(text));
+    });
 }
 
 }  // namespace topoloom

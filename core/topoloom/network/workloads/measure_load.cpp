@@ -96,8 +96,8 @@ class LoadRun {
     void require_progress() const {
         const std::string circle = network_.describe_deadlock();
         if (!circle.empty())
-            throw DeadlockError("packets wait for each other in cycle " + std::to_string(network_.cycle()) + ": " +
-                          circle);
+            throw DeadlockError("packets wait for each other in cycle " + std::to_string(network_.cycle()) +
+                                ": " + circle);
     }
     /// Sets the reference of is_saturated() to the current lags.
     void reset_lags() {

@@ -29,15 +29,16 @@ class Bruck {
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
         each_distance(round, [&](std::size_t distance) {
-            visit(collective_.shifted(rank, is_all_gather() ? collective_.ranks() - distance : distance),
+            visit(collective_.rank_at_distance(rank,
+                                               is_all_gather() ? collective_.ranks() - distance : distance),
                   bytes(rank, distance, round));
         });
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
         each_distance(round, [&](std::size_t distance) {
-            const Rank from =
-                collective_.shifted(rank, is_all_gather() ? distance : collective_.ranks() - distance);
+            const Rank from = collective_.rank_at_distance(
+                rank, is_all_gather() ? distance : collective_.ranks() - distance);
             visit(from, bytes(from, distance, round));
         });
     }
@@ -46,16 +47,17 @@ class Bruck {
         const std::size_t ranks = collective_.ranks();
         const std::size_t s = digits_.weight(round);
         if (is_all_gather()) {
-            const std::size_t distance = collective_.shifted(from, ranks - to.value).value;
+            const std::size_t distance = collective_.rank_at_distance(from, ranks - to.value).value;
             for (std::size_t i = 0; i < count(distance, round); ++i)
-                visit(std::uint64_t{collective_.shifted(from, i).value});
+                visit(std::uint64_t{collective_.rank_at_distance(from, i).value});
             return;
         }
-        const std::size_t first = collective_.shifted(to, ranks - from.value).value;
+        const std::size_t first = collective_.rank_at_distance(to, ranks - from.value).value;
         for (std::size_t high = first; high < ranks; high += digits_.radix() * s) {
             for (std::size_t distance = high; distance < std::min(high + s, ranks); ++distance) {
-                const Rank origin = collective_.shifted(from, ranks - (distance - high));
-                visit(std::uint64_t{origin.value} * ranks + collective_.shifted(origin, distance).value);
+                const Rank origin = collective_.rank_at_distance(from, ranks - (distance - high));
+                visit(std::uint64_t{origin.value} * ranks +
+                      collective_.rank_at_distance(origin, distance).value);
             }
         }
     }

@@ -87,7 +87,7 @@ class Direct {
         const std::size_t ranks = collective_.ranks();
         const auto meet = [&](Rank peer) { visit(peer, sending ? bytes(rank, peer) : bytes(peer, rank)); };
         const auto beside = [&](std::size_t by) {
-            meet(collective_.shifted(rank, sending ? by : ranks - by));
+            meet(collective_.rank_at_distance(rank, sending ? by : ranks - by));
         };
         if (seats_ != nullptr) {
             const std::size_t peer = seat_of_peer(seats_->seat(rank), round, sending);

@@ -23,13 +23,14 @@ class Dissemination {
     [[nodiscard]] Transfer transfer(std::uint64_t) const { return Transfer::combine; }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        distance_.each_multiple(round, collective_.ranks(),
-                                [&](std::size_t by) { visit(collective_.shifted(rank, by), Bytes{0}); });
+        distance_.each_multiple(round, collective_.ranks(), [&](std::size_t by) {
+            visit(collective_.rank_at_distance(rank, by), Bytes{0});
+        });
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
         distance_.each_multiple(round, collective_.ranks(), [&](std::size_t by) {
-            visit(collective_.shifted(rank, collective_.ranks() - by), Bytes{0});
+            visit(collective_.rank_at_distance(rank, collective_.ranks() - by), Bytes{0});
         });
     }
     template <class Visit>

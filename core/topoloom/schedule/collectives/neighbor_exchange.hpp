@@ -43,7 +43,7 @@ class NeighborExchange {
    private:
     [[nodiscard]] Rank peer(Rank rank, std::uint64_t round) const {
         const bool up = (rank.value % 2 == 0) == (round % 2 == 0);
-        return collective_.shifted(rank, up ? 1 : collective_.ranks() - 1);
+        return collective_.rank_at_distance(rank, up ? 1 : collective_.ranks() - 1);
     }
     /// The pair whose blocks the rank received in that round. Blocks arrive alternately from the two sides,
     /// from increasing distances.

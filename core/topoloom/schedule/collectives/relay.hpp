@@ -49,7 +49,7 @@ class Relay {
     template <class Visit>
     void blocks(Rank from, Rank, std::uint64_t round, const Visit& visit) const {
         const std::uint64_t stop = rounds_are_stops_ ? round : stop_of_message(round);
-        visit(std::uint64_t{collective_.shifted(from, collective_.ranks() - stop * k_).value});
+        visit(std::uint64_t{collective_.rank_at_distance(from, collective_.ranks() - stop * k_).value});
     }
     template <class Visit>
     void busiest_senders(std::uint64_t, const Visit& visit) const {
@@ -89,7 +89,7 @@ class Relay {
         const std::size_t ahead = message + 1 == k_   ? k_
                                   : message < before_ ? ranks - before_ + message
                                                       : message - before_ + 1;
-        return collective_.shifted(rank, sending ? ahead : ranks - ahead % ranks);
+        return collective_.rank_at_distance(rank, sending ? ahead : ranks - ahead % ranks);
     }
 
     Collective collective_;

@@ -26,11 +26,11 @@ class Ring {
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        visit(collective_.shifted(rank, 1), collective_.bytes_of(block(rank, round)));
+        visit(collective_.rank_at_distance(rank, 1), collective_.bytes_of(block(rank, round)));
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        const Rank from = collective_.shifted(rank, collective_.ranks() - 1);
+        const Rank from = collective_.rank_at_distance(rank, collective_.ranks() - 1);
         visit(from, collective_.bytes_of(block(from, round)));
     }
     template <class Visit>
@@ -42,7 +42,7 @@ class Ring {
     template <class Visit>
     void totals(Rank rank, const Visit& visit) const {
         if (collective_.ranks() == 1) return;
-        const Rank next = collective_.shifted(rank, 1);
+        const Rank next = collective_.rank_at_distance(rank, 1);
         const Bytes all = collective_.bytes_of(0, collective_.ranks());
         Bytes sent;
         if (collective_.operation() != Operation::all_gather) sent += all - collective_.bytes_of(rank.value);
@@ -53,7 +53,7 @@ class Ring {
     /// The first pieces are the longest.
     template <class Visit>
     void busiest_senders(std::uint64_t round, const Visit& visit) const {
-        visit(collective_.shifted(Rank{0}, is_summing(round) ? round + 1 : step(round)));
+        visit(collective_.rank_at_distance(Rank{0}, is_summing(round) ? round + 1 : step(round)));
     }
 
    private:
@@ -66,7 +66,7 @@ class Ring {
     }
     [[nodiscard]] std::uint32_t block(Rank rank, std::uint64_t round) const {
         const std::uint64_t back = is_summing(round) ? round + 1 : step(round);
-        return collective_.shifted(rank, collective_.ranks() - back).value;
+        return collective_.rank_at_distance(rank, collective_.ranks() - back).value;
     }
 
     Collective collective_;

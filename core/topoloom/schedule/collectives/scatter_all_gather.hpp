@@ -62,7 +62,7 @@ class ScatterAllGather {
         const std::uint64_t others = rounds() - tree_rounds();
         if (others == 0) return;
         if (uses_ring()) {
-            const Rank to = collective_.shifted(rank, is_broadcast() ? 1 : ranks - 1);
+            const Rank to = collective_.rank_at_distance(rank, is_broadcast() ? 1 : ranks - 1);
             const std::size_t missing = collective_.position(is_broadcast() ? to : rank);
             visit(to, collective_.bytes_of(0, ranks) - collective_.bytes_of(missing),
                   static_cast<std::int64_t>(others));
@@ -125,7 +125,7 @@ class ScatterAllGather {
     template <class Visit>
     void visit_receivers(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t position = collective_.position(rank), h = distance(round);
-        Rank to = collective_.shifted(rank, h);
+        Rank to = collective_.rank_at_distance(rank, h);
         if (is_tree_round(round)) {
             if ((position & (2 * h - 1)) != 0 || position + h >= collective_.ranks()) return;
         } else if (!uses_ring()) {
@@ -137,7 +137,7 @@ class ScatterAllGather {
     template <class Visit>
     void visit_senders(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t position = collective_.position(rank), h = distance(round);
-        Rank from = collective_.shifted(rank, collective_.ranks() - h);
+        Rank from = collective_.rank_at_distance(rank, collective_.ranks() - h);
         if (is_tree_round(round)) {
             if ((position & (2 * h - 1)) != h) return;
         } else if (!uses_ring()) {

@@ -10,7 +10,7 @@
 
 namespace topoloom {
 
-/// Positions count from the root; the other positions are the labels of two trees. The second tree is shifted
+/// Positions count from the root; the other positions are the labels of two trees. The second tree is rank_at_distance
 /// by one position, so that inner ranks of one tree are leaves of the other. Even pieces use the first tree,
 /// odd pieces the second. In every round of a broadcast the root sends one piece to each tree, and every
 /// other rank forwards one piece to both its children; a reduce runs the rounds in reverse. Every rank thus

@@ -15,7 +15,7 @@ struct CombiningCosts {
     double delta = 0;    // per byte copied to NIC memory
 };
 
-enum class Combining { direct, mesh, grid, hypercube };
+enum class CombiningStrategy { direct, mesh, grid, hypercube };
 
 /// Which formula: counted from the algorithm, or as printed in the source if that differs.
 enum class FormulaVariant { counted, printed };
@@ -25,13 +25,13 @@ enum class FormulaVariant { counted, printed };
 /// rank; the algorithm sends floor(log P) + 2 messages, of P blocks in each exchange and of P - 1 blocks in
 /// the first and the last round. Throws Error if ranks is 0. Source of all formulas in this file: S. Kumar,
 /// Optimizing Communication for Massively Parallel Processing, 2005.
-[[nodiscard]] double all_to_all_time(Combining strategy, std::size_t ranks, double bytes,
+[[nodiscard]] double all_to_all_time(CombiningStrategy strategy, std::size_t ranks, double bytes,
                                      const CombiningCosts& costs,
                                      FormulaVariant variant = FormulaVariant::counted);
 
 /// Returns the seconds of an all-gather of m bytes per rank: [3.1], [3.3] and [3.5], [3.7] and [3.9], [3.11]
 /// and [3.13]; [3.13] is counted like [3.12].
-[[nodiscard]] double all_gather_time(Combining strategy, std::size_t ranks, double bytes,
+[[nodiscard]] double all_gather_time(CombiningStrategy strategy, std::size_t ranks, double bytes,
                                      const CombiningCosts& costs,
                                      FormulaVariant variant = FormulaVariant::counted);
 
@@ -40,7 +40,7 @@ enum class FormulaVariant { counted, printed };
 /// printed, a mesh sends 2 sqrt(P) messages and stages sqrt(P) blocks; the algorithm sends 2 messages less
 /// and also stages its own block; a grid likewise. The last term of [3.16] is illegible: the printed formula
 /// uses (P - 1) m gamma for copying all blocks out at the end; the counted formula omits it.
-[[nodiscard]] double nic_all_gather_time(Combining strategy, std::size_t ranks, double bytes,
+[[nodiscard]] double nic_all_gather_time(CombiningStrategy strategy, std::size_t ranks, double bytes,
                                          const CombiningCosts& costs, unsigned direct = 0,
                                          FormulaVariant variant = FormulaVariant::counted);
 
@@ -52,8 +52,8 @@ enum class FormulaVariant { counted, printed };
 /// Returns the seconds of a many-to-many of m bytes to each of `degree` ranks: [3.17] to [3.20]. As printed,
 /// [3.19] sends all data in every round, although half of them are already in the right half of the
 /// hypercube.
-[[nodiscard]] double many_to_many_time(Combining strategy, std::size_t ranks, double degree, double bytes,
-                                       const CombiningCosts& costs,
+[[nodiscard]] double many_to_many_time(CombiningStrategy strategy, std::size_t ranks, double degree,
+                                       double bytes, const CombiningCosts& costs,
                                        FormulaVariant variant = FormulaVariant::counted);
 
 }  // namespace topoloom

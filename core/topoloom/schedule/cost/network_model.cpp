@@ -90,7 +90,7 @@ NetworkModel NetworkModel::with_costs(const MessageCosts& costs) const {
     model.cards_ = cards_;
     model.link_factors_ = link_factors_;
     model.inside_ = inside_;
-    return alone_.empty() ? model : model.with_alone(alone_);
+    return alone_.empty() ? model : model.with_single_message_lines(alone_);
 }
 
 NetworkModel NetworkModel::with_cards(std::uint32_t cards) const {
@@ -111,7 +111,7 @@ NetworkModel NetworkModel::with_link_factors(std::vector<LinkFactors> factors) c
     return model;
 }
 
-NetworkModel NetworkModel::with_alone(std::vector<CostLine> lines) const {
+NetworkModel NetworkModel::with_single_message_lines(std::vector<CostLine> lines) const {
     if (!lines.empty() && costs_.latency > 0)
         fail("a model has a latency, or lines of messages alone, not both");
     check_limits(lines, "line of messages alone");
@@ -121,7 +121,7 @@ NetworkModel NetworkModel::with_alone(std::vector<CostLine> lines) const {
     return model;
 }
 
-NetworkModel NetworkModel::with_inside(const NetworkModel& inside) const {
+NetworkModel NetworkModel::with_intra_node_model(const NetworkModel& inside) const {
     NetworkModel model = *this;
     model.inside_ = std::make_shared<const NetworkModel>(inside);
     return model;

@@ -78,9 +78,9 @@ class NetworkModel {
     /// Returns a copy in which a single message takes the line of its size among these. A rendezvous or a
     /// copy delays a long message but not the messages after it. Throws Error unless `most` ascends, the last
     /// line has no limit, all values are finite and not negative, and the costs have no latency.
-    [[nodiscard]] NetworkModel with_alone(std::vector<CostLine> lines) const;
+    [[nodiscard]] NetworkModel with_single_message_lines(std::vector<CostLine> lines) const;
     /// Returns a copy with this model for intra-node messages.
-    [[nodiscard]] NetworkModel with_inside(const NetworkModel& inside) const;
+    [[nodiscard]] NetworkModel with_intra_node_model(const NetworkModel& inside) const;
 
     /// Seconds between two successive messages of a process.
     [[nodiscard]] double time(Bytes size) const {

@@ -46,7 +46,7 @@ Step block_step(std::size_t ranks, std::span<const std::uint32_t> block_to) {
     return step;
 }
 
-std::vector<RepeatedStep> steps_of(const AnySchedule& schedule) {
+std::vector<RepeatedStep> list_schedule_steps(const AnySchedule& schedule) {
     std::vector<RepeatedStep> steps;
     std::map<Step, std::size_t> known;
     std::vector<SentMessage> messages;

@@ -35,6 +35,6 @@ struct RepeatedStep {
 };
 /// Lists the distinct rounds of a schedule in order of their first occurrence. Memory O(ranks) per distinct
 /// round.
-[[nodiscard]] std::vector<RepeatedStep> steps_of(const AnySchedule& schedule);
+[[nodiscard]] std::vector<RepeatedStep> list_schedule_steps(const AnySchedule& schedule);
 
 }  // namespace topoloom

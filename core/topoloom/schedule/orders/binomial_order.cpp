@@ -46,7 +46,8 @@ BinomialOrder parse_binomial_order(std::string_view name) {
     throw Error(unknown_name_message("order", std::string(name), {names.begin(), names.end()}));
 }
 
-std::vector<Rank> order_without_costs(std::size_t size, BinomialOrder order, Rank root, std::uint64_t seed) {
+std::vector<Rank> cost_independent_order(std::size_t size, BinomialOrder order, Rank root,
+                                         std::uint64_t seed) {
     if (order != BinomialOrder::standard && order != BinomialOrder::random)
         fail("this order depends on message costs");
     if (root.value >= size) fail("the root ", root.value, " is not a process; processes are 0 to ", size - 1);
@@ -60,8 +61,8 @@ std::vector<Rank> binomial_order(const CostMatrix& costs, BinomialOrder order, R
                                  std::uint32_t channels, std::uint64_t seed) {
     const std::size_t size = costs.size();
     check_channels(channels);
-    if (order == BinomialOrder::random) return order_without_costs(size, order, root, seed);
-    std::vector<Rank> placed = order_without_costs(size, BinomialOrder::standard, root, seed);
+    if (order == BinomialOrder::random) return cost_independent_order(size, order, root, seed);
+    std::vector<Rank> placed = cost_independent_order(size, BinomialOrder::standard, root, seed);
     if (order == BinomialOrder::standard) return placed;
 
     std::vector<bool> is_unplaced(size, true);

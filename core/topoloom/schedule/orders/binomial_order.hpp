@@ -26,8 +26,8 @@ enum class BinomialOrder {
 
 /// Computes the standard or a random order, which do not depend on costs. Throws Error for other orders, or
 /// if root is not a process.
-[[nodiscard]] std::vector<Rank> order_without_costs(std::size_t size, BinomialOrder order, Rank root,
-                                                    std::uint64_t seed);
+[[nodiscard]] std::vector<Rank> cost_independent_order(std::size_t size, BinomialOrder order, Rank root,
+                                                       std::uint64_t seed);
 
 /// Returns the process at every position of a binomial tree, beginning with the root. On ties the lowest
 /// process wins. `channels` is rounded down to a power of two; if more processes send in the last step, that

@@ -44,7 +44,7 @@ void require_ranks(const Step& step, std::size_t ranks) {
     }
 }
 
-const FatTree& fat_tree_of(const Machine& machine) {
+const FatTree& require_fat_tree(const Machine& machine) {
     const auto* const tree = std::get_if<FatTree>(&machine.topology());
     if (tree == nullptr)
         fail("upward routes require a complete fat tree, such as fattree:16:16, not for '", machine.text(),

@@ -34,7 +34,7 @@ inline constexpr Node no_node{0xFFFF'FFFFU};
 void require_ranks(const Step& step, std::size_t ranks);
 
 /// Throws Error unless the network is a fat tree without failures.
-[[nodiscard]] const FatTree& fat_tree_of(const Machine& machine);
+[[nodiscard]] const FatTree& require_fat_tree(const Machine& machine);
 
 /// Contention for any choice of upward routes, provided that messages from the same subtree use different
 /// cables. No two messages ever meet if all messages into a subtree come from one subtree of its level; on

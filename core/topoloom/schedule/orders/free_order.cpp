@@ -28,9 +28,9 @@ struct Score {
 
 class Scorer {
    public:
-    Scorer(const Machine& machine, std::span<const RepeatedStep> steps, Meeting meeting)
+    Scorer(const Machine& machine, std::span<const RepeatedStep> steps, ContentionModel meeting)
         : machine_(machine), steps_(steps) {
-        if (meeting == Meeting::any_ascent) ascent_.emplace(fat_tree_of(machine));
+        if (meeting == ContentionModel::any_ascent) ascent_.emplace(require_fat_tree(machine));
     }
 
     [[nodiscard]] Score score(std::span<const Node> order) {
@@ -215,7 +215,7 @@ void check_nodes(const Machine& machine, std::span<const Node> nodes) {
 }  // namespace
 
 FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
-                          std::span<const RepeatedStep> steps, Meeting meeting, std::uint64_t work,
+                          std::span<const RepeatedStep> steps, ContentionModel meeting, std::uint64_t work,
                           std::uint64_t seed) {
     check_nodes(machine, nodes);
     for (const RepeatedStep& step : steps) require_ranks(step.step, nodes.size());
@@ -240,7 +240,7 @@ FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
     Rng rng(seed);
     improve_order(scorer, best, least, work / 2, rng);
     FreeOrder found{best, least.rounds, false};
-    const Shapes* const alike = meeting == Meeting::any_ascent ? &*shapes : nullptr;
+    const Shapes* const alike = meeting == ContentionModel::any_ascent ? &*shapes : nullptr;
     found.proven =
         OrderEnumeration(alike, scorer, given_order, found, std::max(work, scorer.work() + work / 2)).run();
     return found;
@@ -248,7 +248,7 @@ FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
 
 std::vector<Node> with_gaps(const Machine& machine, std::span<const Node> nodes) {
     check_nodes(machine, nodes);
-    const Shapes shapes(fat_tree_of(machine), nodes);
+    const Shapes shapes(require_fat_tree(machine), nodes);
     std::vector<std::size_t> width(shapes.levels() - 1, 1);  // arity rounded up to a power of two, by level
     for (std::size_t j = 0; j < width.size(); ++j) {
         for (const Node node : nodes)

@@ -12,7 +12,7 @@ namespace topoloom {
 
 /// When messages contend: on a fat tree if some choice of upward routes lets them meet (see AnyAscent), or on
 /// any machine if their routes share a link.
-enum class Meeting { any_ascent, on_routes };
+enum class ContentionModel { any_ascent, on_routes };
 
 struct FreeOrder {
     std::vector<Node> node_of_rank;
@@ -29,7 +29,7 @@ struct FreeOrder {
 /// than nodes.
 [[nodiscard]] FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
                                         std::span<const RepeatedStep> steps,
-                                        Meeting meeting = Meeting::any_ascent,
+                                        ContentionModel meeting = ContentionModel::any_ascent,
                                         std::uint64_t work = 10'000'000, std::uint64_t seed = 1);
 
 /// Places nodes at positions with gaps (`no_node`) so that exchanges with position p xor j never meet: the

@@ -136,7 +136,9 @@ class LevelCosts:
         held_up = self._receiver_gap
         lines = [(max(0.0, a - held_up), b, most) for a, b, most in curve.lines]
         model = make(lines, costs)
-        return model.with_alone(self.alone_lines) if self.burst else model
+        return (
+            model.with_single_message_lines(self.alone_lines) if self.burst else model
+        )
 
     @property
     def _receiver_gap(self) -> float:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "execute/played_programs.hpp"
+#include "execute/program_interpreter.hpp"
 
 #include <doctest.h>
 
