@@ -15,7 +15,7 @@
 
 namespace topoloom {
 
-/// State kept under an objective. Computing a gain does not change it.
+/// The state of one objective that moves update. Computing a gain does not change it.
 class Evaluator::State {
    public:
     virtual ~State() = default;
@@ -65,7 +65,7 @@ class Evaluator::OnLinks final : public Evaluator::State {
    public:
     OnLinks(const Machine& machine, const MeasuredObjective& objective, std::span<const Slot> slot_of_rank)
         : is_soft_(objective.mix.of(ObjectiveKind::soft) > 0) {
-        // Those for searches leave out the parts of time other than busy links and nodes.
+        // Load trackers for searches ignore all terms of time except busy links and nodes.
         if (objective.mix.of(ObjectiveKind::time) > 0) {
             loads_ = std::make_unique<ObjectiveLoads>(machine, objective, slot_of_rank);
         } else {
@@ -74,7 +74,7 @@ class Evaluator::OnLinks final : public Evaluator::State {
     }
 
     [[nodiscard]] double value() override {
-        // A sum of terms is cut to other parts at another scale.
+        // The soft value of a mix depends on its scale, so the scale is updated first.
         if (is_soft_) loads_->set_soft_scale();
         return loads_->key().congestion;
     }

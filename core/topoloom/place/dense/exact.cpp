@@ -31,13 +31,13 @@ void require_memory(const Problem& problem, double bytes, std::string_view what)
          " slots; use fewer slots or another mapper, and `topoloom bound` for a weaker proof");
 }
 
-/// The largest that is not more: not all integers are doubles.
+/// The largest double that does not exceed `value`; large integers may have no exact double.
 double rounded_down(std::int64_t value) {
     const auto near = static_cast<double>(value);
     return static_cast<std::int64_t>(near) > value ? std::nextafter(near, 0) : near;
 }
 
-/// A placement to start from: a better one is worth a little of the time that it saves.
+/// The placement that the search starts from; a good start saves more time than it costs.
 Placement good_placement(const Problem& problem, Meter& meter) {
     const auto slots = static_cast<double>(problem.allocation().slot_count());
     const Budget rest = meter.remaining();
@@ -49,7 +49,8 @@ Placement good_placement(const Problem& problem, Meter& meter) {
     return std::move(found.placement);
 }
 
-/// Nothing unless all assignments of the ranks to the slots of a ring bus are known to compare by numbers of messages.
+/// The best placement on a ring bus; none unless message counts alone order all assignments of its ranks
+/// to slots.
 std::optional<Placement> best_on_bus(const Problem& problem) {
     constexpr std::size_t elements = 8;
     const auto* const bus = std::get_if<RingBus>(&problem.machine().topology());

@@ -75,7 +75,8 @@ struct Ground {
         std::vector<std::uint32_t> at(flows.size());
         std::iota(at.begin(), at.end(), 0U);
         std::stable_sort(at.begin(), at.end(), [&](std::uint32_t a, std::uint32_t b) {
-            // Products of the largest flows and least distances, in doubles: their order matters, not their size.
+            // Products of the largest flows and the smallest distances. Doubles suffice, because only
+            // their order is used.
             const auto product = [&](std::uint32_t k) {
                 return static_cast<double>(-flows[k].value) * static_cast<double>(distances[k].value);
             };
@@ -87,12 +88,12 @@ struct Ground {
     }
 };
 
-/// One restart, in pieces.
+/// One restart that can be interrupted and continued.
 class Start {
    public:
     Start(const Ground& ground, Rng rng) : ground_(ground), rng_(rng), search_(ground.searches.search()) {}
 
-    /// Begins with the greedy construction, or with the local search of an assignment.
+    /// Starts with the greedy construction, or with local search from the assignment `warm`.
     void begin(const qap::Permutation* warm, Rng rng) {
         rng_ = rng;
         done_ = false;
@@ -115,7 +116,7 @@ class Start {
         assign(first.j, first.y);
     }
 
-    /// Continues for about this much work; returns the work done.
+    /// Continues for about `work` steps; returns the work done.
     std::uint64_t run(std::uint64_t work) {
         const std::uint64_t pairs = ground_.order * (ground_.order - 1) / 2;
         std::uint64_t spent = 0;
@@ -137,7 +138,7 @@ class Start {
     }
     [[nodiscard]] bool done() const { return done_; }
 
-    /// The partial assignment; open items go to open locations in order.
+    /// The partial assignment, completed by assigning open items to open locations in order.
     [[nodiscard]] qap::Permutation assignment() const {
         if (searching_) return search_->best();
         qap::Permutation p = location_;
@@ -151,7 +152,8 @@ class Start {
         std::uint32_t i, x;
     };
 
-    /// One more item. Those that exchange nothing with what is placed cost nothing anywhere: they wait.
+    /// Assigns one more item. Items without flow to assigned items wait, because all locations cost them
+    /// the same.
     std::uint64_t extend() {
         candidates_.clear();
         const bool any_touched =
@@ -202,7 +204,7 @@ class Start {
     bool done_ = true;
     qap::Permutation location_;  // by item
     std::vector<char> touched_;
-    std::vector<std::int64_t> cost_;  // item by location, towards what is placed
+    std::vector<std::int64_t> cost_;  // [item * order + location]: cost relative to the assigned items
     std::vector<std::uint32_t> open_items_, open_locations_;
     std::vector<Candidate> candidates_;
 };

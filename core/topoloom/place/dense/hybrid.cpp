@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dense search for problems too large for it: on parts, then inside each of them.
+// Dense search for problems that are too large for it: between parts first, then inside each part.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -24,7 +24,7 @@ struct HybridOptions {
     }
 };
 
-using Parts = std::vector<std::vector<Vertex>>;  // ranks, or slots
+using Parts = std::vector<std::vector<Vertex>>;  // ranks or slots, by part
 
 partition::WeightedGraph from_rows(std::vector<std::map<std::uint32_t, std::int64_t>> rows) {
     partition::WeightedGraph graph;
@@ -39,7 +39,7 @@ partition::WeightedGraph from_rows(std::vector<std::map<std::uint32_t, std::int6
     return graph;
 }
 
-/// Ranks, and as many vertices without edges as there are free slots.
+/// The communication graph, plus one vertex without edges per free slot.
 partition::WeightedGraph rank_graph(const Problem& problem) {
     std::vector<std::map<std::uint32_t, std::int64_t>> rows(problem.allocation().slot_count());
     for (const Rank u : ids<Rank>(problem.rank_count())) {
@@ -49,7 +49,8 @@ partition::WeightedGraph rank_graph(const Problem& problem) {
     return from_rows(std::move(rows));
 }
 
-/// Slots joined with the nearest ones: the nearer the heavier, so that a small cut separates what is far apart.
+/// A graph that joins each slot to its nearest slots, with weights that fall with distance: a small cut
+/// separates distant slots.
 partition::WeightedGraph closeness_graph(const SlotSpace& space, const Problem& problem) {
     constexpr std::uint32_t nearest = 32;
     constexpr std::int64_t scale = 1 << 20;
@@ -65,7 +66,7 @@ partition::WeightedGraph closeness_graph(const SlotSpace& space, const Problem& 
     return from_rows(std::move(rows));
 }
 
-/// The graph of some vertices, renumbered in their order.
+/// The subgraph of some vertices, renumbered in their order.
 partition::WeightedGraph induced(const partition::WeightedGraph& graph, const std::vector<Vertex>& vertices,
                                  std::vector<Vertex>& number) {
     for (std::size_t i = 0; i < vertices.size(); ++i) number[vertices[i].value] = Vertex{i};
@@ -85,7 +86,8 @@ partition::WeightedGraph induced(const partition::WeightedGraph& graph, const st
     return part;
 }
 
-/// Parts of exactly `size` vertices, but for the last, by recursive bisection.
+/// Splits a graph by recursive bisection into parts of exactly `size` vertices; only the last part may be
+/// smaller.
 class Partition {
    public:
     Partition(const partition::WeightedGraph& graph, std::size_t size, std::uint64_t seed, Meter& meter)
@@ -136,7 +138,8 @@ std::vector<Part> part_of(const Parts& parts, std::size_t vertices) {
     return of;
 }
 
-/// Bytes between parts of ranks against average distances (times 256) between parts of slots.
+/// The QAP between parts: bytes between parts of ranks, and 256 times the average distance between parts
+/// of slots.
 qap::Qap coarse_problem(const SlotSpace& space, const partition::WeightedGraph& graph, const Parts& ranks,
                         const Parts& slots) {
     const std::size_t count = ranks.size();
@@ -153,7 +156,7 @@ qap::Qap coarse_problem(const SlotSpace& space, const partition::WeightedGraph& 
             all_bytes += static_cast<double>(graph.weights(u)[k]);
         }
     }
-    // Rounded where exact sums could be too large.
+    // Rounded if exact sums could overflow.
     const auto unit = static_cast<std::int64_t>(all_bytes * 0x1.0p-30) + 1;
     for (std::int64_t& b : bytes) b /= unit;
     std::vector<std::int64_t> distance(count * count);
@@ -170,7 +173,8 @@ qap::Qap coarse_problem(const SlotSpace& space, const partition::WeightedGraph& 
             farthest = std::max(farthest, distance[a * count + b]);
         }
     }
-    // Only parts of one size fit each other: the last one costs more than everything anywhere but at the last.
+    // Only parts of equal size fit each other. A smaller last part of ranks is too expensive on all but
+    // the last part of slots.
     if (ranks.back().size() != ranks.front().size()) {
         bytes.back() = std::accumulate(bytes.begin(), bytes.end(), std::int64_t{1});
         for (std::size_t k = 0; k + 1 < count; ++k) distance[k * count + k] = 2 * farthest;
@@ -178,7 +182,7 @@ qap::Qap coarse_problem(const SlotSpace& space, const partition::WeightedGraph& 
     return {count, std::move(bytes), std::move(distance)};
 }
 
-/// The ranks of a part (and its share of free slots) on the slots of another.
+/// The QAP of placing one part of ranks, with its share of free slots, on one part of slots.
 qap::Qap inner_problem(const SlotSpace& space, const partition::WeightedGraph& graph,
                        const std::vector<Vertex>& ranks, const std::vector<Vertex>& slots,
                        std::vector<Vertex>& number) {
@@ -211,7 +215,7 @@ Placement place_in_parts(const Problem& problem, Meter& meter, std::size_t size)
     qap::Permutation to(ranks.size());
     std::iota(to.begin(), to.end(), 0U);
     if (!meter.is_exhausted()) {
-        const qap::Permutation in_order = to;  // fits the sizes
+        const qap::Permutation in_order = to;  // respects the sizes of the parts
         to = grasp(coarse_problem(space, graph, ranks, slots), std::span(&in_order, 1), problem.seed(),
                    problem.threads(), meter, options);
     }
@@ -231,10 +235,10 @@ Placement place_in_parts(const Problem& problem, Meter& meter, std::size_t size)
     return placement_at(problem.allocation(), position);
 }
 
-/// Splits ranks and slots into parts of equal sizes, the slots by closeness (1 / distance to the nearest ones), the
-/// ranks by bytes; maps parts of ranks to parts of slots by grasp() on the bytes and the average distances between
-/// parts; then the ranks of each part to its slots by grasp() (Sudheer 2012, sec. 6.2.3). A part is only exchanged
-/// for one of its size. About O(slots * part^2 + edges * log parts) on all cores.
+/// Splits ranks and slots into parts of equal sizes: slots by closeness (1 / distance to the nearest
+/// slots), ranks by bytes. grasp() maps parts of ranks to parts of slots by bytes and average distances,
+/// and then the ranks of each part to its slots (Sudheer 2012, sec. 6.2.3). Only parts of equal size are
+/// exchanged. About O(slots * part^2 + edges * log parts) on all cores.
 Placement place_hybrid(const Problem& problem, Meter& meter, const HybridOptions& options) {
     return place_in_parts(problem, meter, options.part);
 }

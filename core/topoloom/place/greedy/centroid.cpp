@@ -16,7 +16,8 @@ Centroid::Centroid(const Allocation& allocation) : wraps_(allocation.machine().w
     }
 }
 
-/// The centroid times the weight of all partners: whole, as long as coordinates and weights are.
+/// The centroid times the total weight of the partners: an integer if coordinates and weights are
+/// integers.
 double Centroid::along(std::size_t axis, const FreeSlots::Partners& partners, double weight) const {
     std::vector<std::pair<double, double>> points;  // coordinate, weight
     double sum = 0;
@@ -29,7 +30,7 @@ double Centroid::along(std::size_t axis, const FreeSlots::Partners& partners, do
         squares += w * x * x;
     }
     if (!wraps_[axis]) return sum;
-    // The ring is opened between any two points: what lies before the cut comes after the end.
+    // Opens the ring between every two neighboring points: points before the cut move behind the end.
     std::ranges::sort(points);
     const double around = extent_[axis];
     double best = sum;

@@ -8,7 +8,7 @@ namespace topoloom::greedy {
 
 namespace {
 
-/// Candidates that wait are put back one by one.
+/// Limits the candidates that are popped and pushed back one by one.
 constexpr std::size_t max_candidates = 16;
 
 std::vector<Position> by_centrality(const Allocation& allocation) {
@@ -89,7 +89,8 @@ void Growth::put(Rank u, Position position) {
     }
 }
 
-/// Whether the key of v rises: it counts one more placed partner. Older entries of the queue are passed over.
+/// Adds a placed partner to the key of v. Returns whether the key grew; older queue entries of v become
+/// stale.
 bool Growth::raise(Rank v, Bytes bytes) {
     const std::uint64_t before = drawn_[v.value];
     switch (rule_.key) {
@@ -100,14 +101,15 @@ bool Growth::raise(Rank v, Bytes bytes) {
             ++drawn_[v.value];
             break;
         case RankKey::bytes:
-            // Messages of no bytes make partners, too.
+            // A partner counts even if its messages have no bytes.
             drawn_[v.value] += static_cast<std::uint64_t>(bytes.value) + (before == 0 ? 1 : 0);
             break;
     }
     return drawn_[v.value] > before;
 }
 
-/// The rank that waits at the head of the queue, without entries of ranks that were placed or have risen since.
+/// Removes stale entries (of placed ranks or with old keys) from the head of the queue; returns the rank
+/// at the head.
 Rank Growth::drop_stale() {
     while (!queue_.empty()) {
         const Waiting& top = queue_.top();
@@ -117,7 +119,7 @@ Rank Growth::drop_stale() {
     return Rank::none;
 }
 
-/// Takes the best rank that waits, or by chance one of the best; none if no rank waits.
+/// Removes and returns the best candidate, or a random one of the best; none if the queue is empty.
 Rank Growth::next() {
     Rank found = drop_stale();
     if (found == Rank::none) return found;
@@ -129,7 +131,7 @@ Rank Growth::next() {
         queue_.pop();
         found = drop_stale();
     }
-    if (found == Rank::none) {  // fewer wait than the queue has entries
+    if (found == Rank::none) {  // fewer candidates than queue entries
         found = passed_over_.back().rank;
         passed_over_.pop_back();
     } else {

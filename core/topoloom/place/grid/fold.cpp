@@ -13,7 +13,7 @@ namespace topoloom::grid {
 
 namespace {
 
-/// Up to this number of ranks several variants are tried, and halving may weigh every cut by what it costs.
+/// Up to this number of ranks, several variants are tried, and halving may compute the cost of every cut.
 constexpr std::size_t max_weighed = 20'000;
 
 GridPattern pattern_of(const RankGrid& grid) {
@@ -28,9 +28,9 @@ GridPattern pattern_of(const RankGrid& grid) {
     return pattern;
 }
 
-/// Halves grid and slots together.
+/// Halves the grid and the slots together.
 std::optional<Placement> halve(const Problem& problem, const GridPattern& pattern, CutChoice cuts) {
-    // Cuts by shape do not need the graph.
+    // CutChoice::by_shape does not use the symmetric graph.
     const CommGraph& graph = cuts == CutChoice::by_shape ? problem.graph() : problem.symmetric();
     std::vector<Slot> slots =
         place_by_halving(pattern, graph, problem.allocation(), SlotChoice::by_number, cuts);
@@ -38,7 +38,7 @@ std::optional<Placement> halve(const Problem& problem, const GridPattern& patter
     return shared::try_to_fit(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
 
-/// Requirements of a fold; those not given are chosen.
+/// Requirements of a fold; empty fields are chosen automatically.
 struct Wanted {
     Extents boxes;
     bool reflect = true;
@@ -71,7 +71,7 @@ std::optional<Placement> fold_boxes(const Problem& problem, const RankGrid& grid
     return place_in_boxes(problem, grid, plan->boxes, plan->slot_of_box);
 }
 
-/// The best of several variants, for ragged allocations and grids that do not fit otherwise.
+/// The best of several variants, for ragged allocations and grids that fit no other way.
 std::optional<Placement> fold_anyhow(const Problem& problem, const RankGrid& grid) {
     const GridPattern pattern = pattern_of(grid);
     std::optional<Placement> best;
@@ -79,7 +79,7 @@ std::optional<Placement> fold_anyhow(const Problem& problem, const RankGrid& gri
         if (!found) return;
         if (!best || problem.value(found->slots()) < problem.value(best->slots())) best = std::move(found);
     };
-    // A few slots stay empty, evenly spread.
+    // A few evenly spaced slots stay empty.
     if (problem.capacity().one_rank_per_slot())
         best = fold_boxes(problem, grid, problem.allocation().slot_count(), {});
     const bool few = problem.rank_count() <= max_weighed;

@@ -15,7 +15,7 @@ class FoldSearch {
    public:
     explicit FoldSearch(const FoldProblem& task)
         : task_(task), planes_(plane_bytes(task.grid)), axes_(task.grid.axes()) {
-        // Levels of a single part divide nothing, but blocking would still look at all boxes of them.
+        // Levels with a single part divide nothing, but BoxBlocking would enumerate all their boxes.
         std::ranges::copy_if(task.slots.inside, std::back_inserter(levels_),
                              [](const GroupLevel& level) { return level.arity > 1; });
     }
@@ -35,17 +35,17 @@ class FoldSearch {
     static constexpr std::size_t max_tried = 200;
     static constexpr std::size_t foldings_kept = 8;
     static constexpr std::size_t foldings_seen = 600;
-    static constexpr std::size_t max_placed = 2'000'000;  // routers, while nested reflections are tried
+    static constexpr std::size_t max_placed = 2'000'000;  // routers placed for nested reflections
 
-    /// Boxes of routers along every axis of the grid.
+    /// Number of router boxes along every axis of the grid.
     struct Cut {
-        double least;  // hop-bytes if all that is cut goes one hop
+        double least;  // hop-bytes if every cut pair is one hop apart
         Extents routers;
     };
     struct Best {
         Extents routers;
-        Extents inside;                    // boxes along every axis of a router's own
-        std::vector<std::uint32_t> index;  // of these, row-major: their index among a router's slots
+        Extents inside;                    // boxes along every axis inside one router
+        std::vector<std::uint32_t> index;  // slot index inside the router, by row-major box inside
         Folding folding;
         Reflection reflection = Reflection::rows;
         double hop_bytes = infinite;
@@ -75,7 +75,7 @@ class FoldSearch {
         std::ranges::stable_sort(cuts_, {}, &Cut::least);
     }
 
-    /// The one folding that is asked for.
+    /// The folding that the option `onto` selects.
     [[nodiscard]] Folding laid_folding() const {
         Folding folding;
         for (std::uint32_t i = 0; i < axes_; ++i) {
@@ -115,7 +115,7 @@ class FoldSearch {
         if (found.hop_bytes < best_.hop_bytes) split_routers(std::move(found));
     }
 
-    /// The box of a router among its slots, level by level, in the best shape.
+    /// Cuts the box of a router into boxes for its slots, level by level, in the best shape.
     void split_routers(Best found) {
         const Extents& routers = found.routers;
         const double outside = found.hop_bytes;
@@ -146,21 +146,22 @@ class FoldSearch {
         }
     }
 
-    /// Bytes between boxes, all in all.
+    /// Total bytes between boxes.
     [[nodiscard]] double cut_bytes(const Extents& routers, const Extents& inside) const {
         double bytes = 0;
         for (std::size_t i = 0; i < axes_; ++i) bytes += planes_[i].cut(routers[i] * inside[i]);
         return bytes;
     }
 
-    /// The boxes of one router as a pattern; around only where the router has the whole axis.
+    /// The pattern of the boxes inside one router; an axis wraps around only if the router contains the whole
+    /// axis.
     [[nodiscard]] GridPattern pattern_inside(const Extents& routers, const Extents& inside) const {
         GridPattern pattern;
         for (const Rank box : ids<Rank>(cell_count(inside))) pattern.rank_of_cell.push_back(box);
         for (std::size_t i = 0; i < axes_; ++i) {
             const bool whole = routers[i] == 1 && planes_[i].around > 0;
             pattern.axes.push_back({inside[i], whole && inside[i] > 2 ? AxisKind::ring : AxisKind::path});
-            // In both directions, between all boxes beside a plane; if there are two boxes, they meet on both sides.
+            // Pairs of boxes beside a plane. Two boxes on a ring meet on both sides.
             const double meet =
                 static_cast<double>(cell_count(routers) * cell_count(inside)) / routers[i] / inside[i];
             const double around = whole && inside[i] == 2 ? planes_[i].around : 0;
@@ -178,7 +179,7 @@ class FoldSearch {
             if (routers[i] == 1) continue;
             std::uint64_t hops = 0;
             std::uint64_t around = 0;
-            // Positions add up over the axes: one row is enough, unless nested digits turn each other round.
+            // Distances add up over the axes, so one row suffices unless nested digits reverse each other.
             Extents rows(axes_, 1);
             if (reflection == Reflection::nested) rows = routers;
             rows[i] = 1;

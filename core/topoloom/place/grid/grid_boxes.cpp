@@ -48,11 +48,11 @@ class Factorizations {
     Factors kind_;
     const std::function<void(const Extents&)>& visit_;
     Extents now_;
-    std::vector<double> most_;  // that the axes from i on can hold
+    std::vector<double> most_;  // capacity of the axes from i on
     std::size_t left_ = 100'000;
 };
 
-/// Boxes are numbered as parts.
+/// Numbers the boxes row-major, as parts.
 std::vector<Part> boxes_by_layer(const Extents& extents, const Extents& boxes) {
     std::vector<Part> box_of_cell{Part{0}};
     for (std::size_t i = 0; i < extents.size(); ++i) {
@@ -67,7 +67,7 @@ std::vector<Part> boxes_by_layer(const Extents& extents, const Extents& boxes) {
     return box_of_cell;
 }
 
-/// Cuts the cells at equal loads along the first axis, what comes out along the second, and so on.
+/// Cuts the cells into equal loads along the first axis, each piece along the second axis, and so on.
 class CutByLoad {
    public:
     CutByLoad(const RankGrid& grid, const Extents& boxes, std::span<const std::int64_t> masses)
@@ -97,7 +97,7 @@ class CutByLoad {
         std::size_t begin = 0;
         for (std::uint32_t part = 0; part < boxes_[axis]; ++part) {
             std::size_t end = begin;
-            // A cell belongs where its middle is.
+            // A cell belongs to the part that contains the middle of its load.
             while (end < cells.size() &&
                    (part + 1 == boxes_[axis] ||
                     (2 * before + mass(cells[end])) * boxes_[axis] < 2 * load * (part + 1.0))) {

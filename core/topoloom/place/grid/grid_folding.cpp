@@ -32,7 +32,8 @@ class FoldingSearch {
     }
 
    private:
-    /// Chooses the digits of machine axis j, from pattern axis i on, with room for a product of at most `free`.
+    /// Chooses the digits of machine axis j, from pattern axis i on; the product of their sizes is at most
+    /// `free`.
     void choose(std::size_t j, std::size_t i, std::uint32_t free) {
         if (left_ == 0 || steps_ == 0) return;
         --steps_;
@@ -60,7 +61,7 @@ class FoldingSearch {
         }
     }
 
-    /// All digits have their machine axes: tries some orders of the digits of every pattern axis.
+    /// Completes a choice of digits: tries several orders of the digits of every pattern axis.
     void complete() {
         for (std::uint32_t order = 0; order < 6 && left_ > 0; ++order) {
             --left_;
@@ -87,7 +88,7 @@ class FoldingSearch {
         }
     }
 
-    /// The order-th permutation of up to three digits; false if that has come before.
+    /// Applies the order-th permutation of up to three digits; false if a lower order gave the same one.
     static bool permute(std::vector<Digit>& digits, std::uint32_t order) {
         if (digits.size() == 2) {
             if (order % 2 == 1) std::swap(digits[0], digits[1]);
@@ -100,7 +101,7 @@ class FoldingSearch {
         return true;
     }
 
-    /// How often steps along the digit's axis change this digit, in bytes.
+    /// Bytes of the messages along the digit's axis that change this digit.
     [[nodiscard]] double traffic(const Digit& digit) const {
         const FoldedAxis& axis = axes_[digit.pattern_axis];
         const double q = axis.extent;
@@ -109,14 +110,14 @@ class FoldingSearch {
         return axis.bytes * changes / (q - (axis.kind == AxisKind::ring ? 0 : 1));
     }
 
-    /// On a machine axis the digits with most traffic come innermost.
+    /// Nests the digits of a machine axis: digits with the most traffic become innermost.
     void nest(Folding& folding) const {
         for (std::uint32_t j = 0; j < extent_.size(); ++j) {
             std::vector<std::size_t> here;
             for (std::size_t k = 0; k < folding.digits.size(); ++k) {
                 if (folding.digits[k].machine_axis == j) here.push_back(k);
             }
-            // Taking a digit inside costs all others its size.
+            // Moving a digit inside multiplies the strides of the digits outside it by its size.
             const auto pull = [&](std::size_t k) {
                 return traffic(folding.digits[k]) / (folding.digits[k].size - 1.0);
             };
@@ -164,10 +165,10 @@ class FoldingSearch {
     const Extents& extent_;
     const std::vector<bool>& wraps_;
     std::size_t keep_;
-    std::size_t left_;   // foldings that may still be looked at
-    std::size_t steps_;  // choices that may still be made, as most lead nowhere if extents do not divide
+    std::size_t left_;                     // remaining foldings to score
+    std::size_t steps_;                    // remaining choices; most choices fail if extents do not divide
     std::vector<std::uint64_t> capacity_;  // product of the machine axes from j on
-    Extents rest_;                         // of every pattern axis, not yet on the machine
+    Extents rest_;                         // factor of every pattern axis that has no digit yet
     std::vector<Digit> chosen_;
     std::vector<Folding> found_;
 };
@@ -192,7 +193,8 @@ void Folding::place(const Extents& block, Reflection reflection, Extents& coordi
         coordinates[digit.machine_axis] += digit.stride * digit.value(block[digit.pattern_axis], reflect);
     }
     if (reflection != Reflection::nested) return;
-    // Position p of a machine axis in mixed radix, from the outermost digit: an odd digit turns all inside it round.
+    // Position p of a machine axis in mixed radix, from the outermost digit: an odd digit reverses all digits
+    // inside it.
     for (const Digit& outer : digits) {
         if (outer.stride == 1) continue;
         std::uint32_t& p = coordinates[outer.machine_axis];

@@ -12,14 +12,14 @@ namespace topoloom::grid {
 
 namespace {
 
-/// Pairs of neighbors along an axis, all lines together.
+/// Number of neighbor pairs along an axis, summed over all lines.
 double neighbor_pairs(const RankGrid& grid, std::size_t axis) {
     const double extent = grid.extents[axis];
     const double around = grid.wrap_bytes[axis] > 0 ? 1 : 0;
     return static_cast<double>(grid.cells()) / extent * (extent - 1 + around);
 }
 
-/// The grid as a star, for searches that want a pattern; weights are of one direction.
+/// The grid as a star pattern; weights count one direction.
 GridPattern star_of(const RankGrid& grid) {
     GridPattern pattern;
     pattern.rank_of_cell = grid.rank_of_cell;
@@ -31,7 +31,7 @@ GridPattern star_of(const RankGrid& grid) {
     return pattern;
 }
 
-/// Orders of the cells, the best of which it keeps.
+/// Tries orders of the cells and stores the best.
 class Blockings {
    public:
     Blockings(const Problem& problem, const RankGrid& grid, const FilledNodes& nodes, Meter& meter)
@@ -43,12 +43,12 @@ class Blockings {
           cores_(*std::ranges::max_element(nodes.sizes)),
           tries_(std::clamp<std::size_t>(8'000'000 / (problem.graph().edge_count() + 1), 2, 200)) {}
 
-    /// All orders that fill the nodes with the fewest bytes between them that were found, at most a few.
+    /// The orders with the fewest inter-node bytes among those tried; at most a few.
     std::vector<NodeBlocking> best() {
         const bool many = grid_.cells() > max_ranks_superlinear;
         if (nodes_.has_equal_sizes()) {
             const bool square = try_tiles();
-            // Little is left to gain, and much to be spent.
+            // The other orders would gain little and take long.
             if (square && many) return std::move(found_);
             if (!many) try_boxes();
         }
@@ -79,7 +79,7 @@ class Blockings {
         return inter_node_bytes(problem_.graph(), node_of_rank, problem_.threads());
     }
 
-    /// Whether one has nearly the surface of a cube.
+    /// Tries tiles; returns whether the best tile's surface is close to that of a cube.
     bool try_tiles() {
         const std::vector<Extents> tiles = node_tiles(weighted_, cores_);
         for (std::size_t i = 0; i < std::min(tiles.size(), tries_); ++i)
@@ -99,8 +99,8 @@ class Blockings {
         try_order(std::move(cells));
     }
 
-    /// Along every axis in strips about as wide as the sides of the box that would hold a node's cells at least cost:
-    /// sides are as their weights.
+    /// Tries strips along every axis. Their widths approximate the cheapest box with the cells of one node,
+    /// whose sides are proportional to the weights.
     void try_strips() {
         const double scale = std::pow(cores_ / weight_product(), 1 / static_cast<double>(grid_.axes()));
         for (std::size_t along = 0; along < grid_.axes(); ++along) {
@@ -108,7 +108,7 @@ class Blockings {
             for (std::size_t i = 0; i < grid_.axes(); ++i) {
                 if (i != along) axes.push_back(i);
             }
-            // In either direction through a layer.
+            // Traverses each layer in both axis orders.
             for (const bool reversed : {false, true}) {
                 if (reversed && (axes.size() < 3 || grid_.cells() > max_ranks_superlinear)) continue;
                 if (reversed) std::reverse(axes.begin() + 1, axes.end());
@@ -137,7 +137,7 @@ class Blockings {
         const double extent = grid_.extents[axis];
         const double ideal = extent / std::max(1.0, scale * weighted_.weight[axis]);
         const auto nearest = static_cast<std::uint32_t>(std::max(1.0, std::round(ideal)));
-        // Away from the ideal, alternating: n, n + 1, n - 1, ...
+        // Tries n, n + 1, n - 1, ..., where n is the nearest integer to the ideal.
         for (std::uint32_t i = 0; i < 2 * nearest; ++i) {
             const std::uint32_t count = i % 2 == 0 ? nearest - i / 2 : nearest + (i + 1) / 2;
             if (count == 0 || count > grid_.extents[axis]) continue;

@@ -28,13 +28,13 @@ void list_tiles(const Extents& grid, std::uint64_t cores, Extents& tile, std::ve
     }
 }
 
-/// A box of cells: from `begin` up to `end` on every axis.
+/// A box of cells: the range [begin, end) on every axis.
 struct Box {
     Extents begin;
     Extents end;
 };
 
-/// Lists cells box by box, with `axes` from the slowest to the fastest.
+/// Lists cells box by box, with `axes` from slowest to fastest.
 class Walk {
    public:
     Walk(const Extents& grid, std::vector<std::size_t> axes)
@@ -42,7 +42,8 @@ class Walk {
         cells_.reserve(std::size_t{stride_[0]} * grid[0]);
     }
     void forward(const Box& box) { step(box, 0, 0); }
-    /// Every other layer across the slowest axis is listed backward; the layers too, if told so.
+    /// Lists every other layer of the slowest axis backward; `backward` also reverses the order of the
+    /// layers.
     void back_and_forth(const Box& box, bool backward) {
         const std::size_t axis = axes_[0];
         for (std::uint32_t i = box.begin[axis]; i < box.end[axis]; ++i) {
@@ -68,7 +69,7 @@ class Walk {
     }
 
     Extents stride_;
-    std::vector<std::size_t> axes_;  // from the slowest to the fastest
+    std::vector<std::size_t> axes_;  // from slowest to fastest
     bool backward_ = false;
     std::vector<GridCell> cells_;
 };
@@ -84,7 +85,7 @@ void halve(const WeightedGrid& grid, const Extents& stride, Box& box, std::vecto
     double most = 0;
     for (std::size_t i = 0; i < stride.size(); ++i) {
         const std::uint32_t extent = box.end[i] - box.begin[i];
-        // a pair may exchange nothing
+        // the weight of an axis may be 0
         const double ratio = extent / std::max(grid.weight[i], 1e-9);
         if (extent > 1 && ratio > most) {
             most = ratio;
@@ -128,7 +129,7 @@ class Bisection {
    private:
     struct Cut {
         std::size_t axis = 0;
-        std::size_t groups = 0;  // on the left
+        std::size_t groups = 0;  // number of groups on the left
         std::size_t cells = 0;   // in these
     };
 
@@ -150,7 +151,7 @@ class Bisection {
 
     [[nodiscard]] Cut best_cut(const Box& box, std::size_t count,
                                std::span<const std::uint32_t> sizes) const {
-        // Further from the middle than a quarter, a plane that fits does not pay.
+        // A plane at a group boundary pays only in the middle half.
         const std::size_t first = std::max<std::size_t>(1, sizes.size() / 4);
         const std::size_t last = sizes.size() - first;
         std::size_t before = 0;
@@ -173,7 +174,7 @@ class Bisection {
         return best;
     }
 
-    /// Traffic cut by the edge of a part of a layer.
+    /// Bytes across the edge of an incomplete layer.
     [[nodiscard]] double step_cost(const Box& box, std::size_t axis, double area) const {
         for (std::size_t i = 0; i < stride_.size(); ++i) {
             if (i != axis && box.end[i] - box.begin[i] > 1)
@@ -217,7 +218,7 @@ std::vector<GridCell> tile_order(const Extents& grid, const Extents& tile) {
 std::vector<GridCell> strip_order(const Extents& grid, const std::vector<std::size_t>& axes,
                                   const Extents& strips) {
     Walk walk(grid, axes);
-    // The strips themselves are cells of a small grid, and gone through back and forth too.
+    // The strips form a small grid, which is also traversed back and forth.
     Extents count = strips;
     count[axes.front()] = 1;
     std::vector<std::size_t> across = axes;

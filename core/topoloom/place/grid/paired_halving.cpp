@@ -13,7 +13,7 @@ namespace topoloom::grid {
 
 namespace {
 
-/// Slots or cells as points with whole coordinates, one array of them.
+/// Integer coordinates of slots or cells in one array.
 template <class Point>
 class Points {
    public:
@@ -37,7 +37,8 @@ class Points {
         }
     }
 
-    /// Puts the `count` lowest on `axis` first; equal ones by the other axes in turn.
+    /// Moves the `count` points with the lowest coordinate on `axis` to the front; ties are broken by the
+    /// other axes in turn.
     void part(std::span<Point> points, std::size_t axis, std::size_t count) const {
         std::nth_element(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(count), points.end(),
                          [&](Point a, Point b) {
@@ -51,7 +52,8 @@ class Points {
                          });
     }
 
-    /// The count nearest to half that ends between two planes, if it is nearer than a quarter; else half.
+    /// The count nearest to half that ends between two planes, if it is off by less than a quarter; else
+    /// half.
     [[nodiscard]] std::size_t even_count(std::span<const Point> points, std::size_t axis, std::uint32_t low,
                                          std::uint32_t high) const {
         std::vector<std::size_t> in_plane(high - low + 1, 0);
@@ -109,7 +111,7 @@ class GridHalving {
         center_.assign(n, Position{taken_.size() / 2});
         part_of_.assign(n, Part{0});
         side_.assign(n, 0);
-        // Level by level, so that the surroundings of a part are always known equally well.
+        // Proceeds level by level, so that all parts are equally far divided when costs are computed.
         std::vector<Piece> level{{cells, slots}};
         while (!level.empty()) {
             std::vector<Piece> next;
@@ -143,7 +145,7 @@ class GridHalving {
         }
     }
 
-    /// Coordinates of the slots; those of a ring counted from behind its largest gap.
+    /// Stores the coordinates of the slots; on a ring, coordinates start behind the largest gap.
     void locate_slots() {
         const Extents extent = machine_.grid();
         const std::vector<bool> wraps = machine_.wraps();
@@ -171,7 +173,7 @@ class GridHalving {
         }
     }
 
-    /// Bytes of all messages along an axis, per step that they could be cut at and rank in a plane.
+    /// Bytes of all messages along an axis, per cut position and per rank in a plane.
     [[nodiscard]] double bytes_across(std::size_t axis) const {
         const AxisKind kind = pattern_.axes[axis].kind;
         if (kind == AxisKind::apart) return 0;
@@ -183,7 +185,7 @@ class GridHalving {
         return kind == AxisKind::clique ? weight * pattern_.axes[axis].extent / 2 : weight;
     }
 
-    /// The axis along which a cut of the cells parts the fewest bytes.
+    /// The axis along which a cut of the cells separates the fewest bytes.
     [[nodiscard]] std::size_t axis_of_cells(std::span<const GridCell> cells) {
         cells_.bounds(cells, low_, high_);
         std::size_t best = 0;
@@ -202,11 +204,11 @@ class GridHalving {
 
     struct Cut {
         std::size_t axis = 0;
-        std::size_t count = 0;  // 0: there is none
+        std::size_t count = 0;  // 0: no cut
     };
 
-    /// The plane with an eighth of the slots on each side, at least, where the fewest of them meet for the size of
-    /// the smaller side; so gaps are found before they are halved across.
+    /// The plane with the fewest adjacent slots relative to the smaller side, if each side has at least an
+    /// eighth of the slots. Gaps are cut before connected regions.
     [[nodiscard]] Cut thinnest_cut(std::span<const Position> slots) {
         slots_.bounds(slots, low_, high_);
         Cut best;
@@ -230,7 +232,7 @@ class GridHalving {
         return best;
     }
 
-    /// Orders the slots and says how many come first.
+    /// Orders the slots; returns the number of slots in the first half.
     std::size_t part_slots(std::span<Position> slots) {
         if (has_axes_) {
             if (cuts_ == CutChoice::by_cost) {
@@ -251,7 +253,8 @@ class GridHalving {
                 return count;
             }
         }
-        // By number, between the two neighbors that are farthest apart; of several the nearest to the middle.
+        // Without axes: cuts by slot number between the two neighbors that are farthest apart; ties go to the
+        // cut nearest to the middle.
         std::sort(slots.begin(), slots.end());
         const std::size_t half = slots.size() / 2;
         std::size_t best = half;
@@ -272,7 +275,7 @@ class GridHalving {
     [[nodiscard]] Rank rank(GridCell cell) const { return pattern_.rank_of_cell[cell.value]; }
     [[nodiscard]] Slot slot(Position position) const { return taken_[position.value]; }
 
-    /// The slot nearest to the middle of these.
+    /// The slot nearest to the mean of these coordinates.
     [[nodiscard]] Position center(std::span<const Position> slots) const {
         if (!has_axes_) return slots[slots.size() / 2];
         const std::size_t axes = slots_.axes();
@@ -294,7 +297,7 @@ class GridHalving {
         return best;
     }
 
-    /// Orders the cells so that the `count` for the first slots come first.
+    /// Orders the cells so that the `count` cells for the first slots come first.
     void part_cells(std::span<GridCell> cells, std::size_t count, std::span<const Position> slots,
                     std::size_t slot_count) {
         if (cuts_ == CutChoice::by_shape) {
@@ -328,8 +331,8 @@ class GridHalving {
             center_[rank(cells[k]).value] = k < count ? here : there;
     }
 
-    /// Hop-bytes of the messages of these cells if the first `count` sit here, the others there, and the rest where
-    /// they are known to be about.
+    /// Hop-bytes of the messages of these cells if the first `count` are at `here`, the others at `there`,
+    /// and all other ranks at the center of their part.
     std::int64_t cost_of(std::span<const GridCell> cells, std::size_t count, Position here, Position there) {
         for (std::size_t k = 0; k < cells.size(); ++k) side_[rank(cells[k]).value] = k < count ? 0 : 1;
         const auto apart = static_cast<std::int64_t>(space_->distance(here.value, there.value));
@@ -350,7 +353,7 @@ class GridHalving {
                 }
             }
         }
-        // Messages inside were met from both ends.
+        // Messages inside were counted from both ends.
         return outside + between / 2 * apart;
     }
 
@@ -359,22 +362,22 @@ class GridHalving {
         std::span<Position> slots;
     };
 
-    std::unique_ptr<SlotSpace> space_;  // of the used slots
+    std::unique_ptr<SlotSpace> space_;  // of the slots in use
     const GridPattern& pattern_;
     const CommGraph& graph_;
     const Machine& machine_;
     CutChoice cuts_;
     Points<GridCell> cells_;
-    Points<Position> slots_;  // positions count the slots that are used
+    Points<Position> slots_;  // indexed by position among the slots in use
     bool has_axes_;
-    std::vector<Slot> taken_;  // the slots that are used, ascending
+    std::vector<Slot> taken_;  // the slots in use, ascending
     std::vector<double> plane_bytes_;
-    Extents low_;  // kept to save allocations
+    Extents low_;  // reused to save allocations
     Extents high_;
-    // by rank: the middle of its remaining slots
+    // by rank: the center of its remaining slots
     std::vector<Position> center_;
-    std::vector<Part> part_of_;  // of every rank: its part, as far as it has been halved
-    Part parts_{0};              // the last one
+    std::vector<Part> part_of_;  // by rank: its part at the current level
+    Part parts_{0};              // the newest part
     std::vector<char> side_;
     std::vector<Slot> placed_;
 };

@@ -7,7 +7,7 @@ namespace topoloom::grid {
 
 namespace {
 
-/// Levels of the whole machine up to one router, bottom-up.
+/// The levels of the whole machine up to one router, bottom-up.
 template <class Network>
 std::vector<GroupLevel> levels_of(const Machine& machine, const Network& network) {
     std::vector<GroupLevel> levels;
@@ -27,19 +27,19 @@ std::vector<GroupLevel> levels_of(const Machine& machine, const Network& network
     return levels;
 }
 
-/// Keeps of every level only as many members as the groups have; false if groups of a level differ.
+/// Reduces the arity of every level to the allocated members; false if groups of a level differ.
 bool shrink_to(const std::vector<Slot>& slots, std::vector<GroupLevel>& levels) {
     std::uint64_t span = 1;
     for (const GroupLevel& level : levels) span *= level.arity;
     std::vector<GroupLevel> found(levels.size());
-    std::uint64_t size = slots.size();  // of a group of the level above, counted in members of this one
+    std::uint64_t size = slots.size();  // members of this level, in all groups of the level above
     const auto groups = [&](std::uint64_t width) {
         std::uint64_t count = 0;
         for (std::size_t i = 0; i < slots.size(); ++i)
             count += i == 0 || slots[i].value / width != slots[i - 1].value / width ? 1 : 0;
         return count;
     };
-    // Groups are equal if every run of slots in one of them is as long as the next.
+    // Groups are equal if every group contains a run of `length` slots.
     const auto equal = [&](std::uint64_t width, std::uint64_t length) {
         for (std::size_t i = 0; i < slots.size(); ++i) {
             const bool starts = i == 0 || slots[i].value / width != slots[i - 1].value / width;
@@ -60,7 +60,7 @@ bool shrink_to(const std::vector<Slot>& slots, std::vector<GroupLevel>& levels) 
     return true;
 }
 
-/// Drops levels, from the top, that so few ranks do not fill; false if they do not come in whole groups.
+/// Drops levels from the top that `ranks` ranks do not fill; false if the ranks do not fill whole groups.
 bool trim(std::vector<GroupLevel>& levels, std::uint64_t ranks) {
     std::uint64_t size = 1;
     for (GroupLevel& level : levels) {
@@ -71,9 +71,9 @@ bool trim(std::vector<GroupLevel>& levels, std::uint64_t ranks) {
     return size == ranks;
 }
 
-/// The coordinates in use on one axis of a ring or line, those after the largest gap first.
+/// The coordinates in use on one axis of a ring or line, starting after the largest gap.
 struct UsedAxis {
-    std::vector<std::uint32_t> index;  // of a coordinate; unused ones are never asked for
+    std::vector<std::uint32_t> index;  // index by coordinate; undefined for unused coordinates
     std::uint32_t count = 0;
 };
 

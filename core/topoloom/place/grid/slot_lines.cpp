@@ -16,7 +16,8 @@ namespace topoloom::grid {
 
 namespace {
 
-/// The levels by which nodes without coordinates are numbered, row-major: domains in units, for example.
+/// The extents of the levels by which nodes without coordinates are numbered, row-major; for example units,
+/// domains, GPUs.
 template <class T>
 Extents nesting(const T& network) {
     if constexpr (std::is_same_v<T, RailCluster>) {
@@ -37,7 +38,7 @@ Extents nesting(const T& network) {
     }
 }
 
-/// Slots of an allocation by coordinates, row-major, the last of which is the index inside the node.
+/// The slots of an allocation by coordinates, row-major; the last coordinate is the index inside the node.
 class SlotPoints {
    public:
     explicit SlotPoints(const Allocation& allocation)
@@ -55,7 +56,8 @@ class SlotPoints {
             at.push_back(index = same ? index + 1 : 0);
             at_.push_back(std::move(at));
         }
-        // No slot in a domain is nearer to others than any other: what is allocated may move to its front.
+        // The slots of a domain are equally near to others, so allocated slots may move to the front of the
+        // domain.
         for (std::size_t d = on_grid_ ? 0 : network.size(); d-- > 0;) compact(d);
         extent_.assign(network.size() + 1, 0);
         for (const Extents& at : at_) {
@@ -66,7 +68,7 @@ class SlotPoints {
     [[nodiscard]] const Extents& extent() const { return extent_; }
     [[nodiscard]] bool on_grid() const { return on_grid_; }
 
-    /// The slots of whole blocks, block by block; none if they are too few.
+    /// The slots of whole blocks, block by block; none if fewer than `ranks`.
     [[nodiscard]] SlotLine line(const Extents& block, std::size_t ranks) const {
         Extents blocks;
         for (std::size_t d = 0; d < block.size(); ++d) blocks.push_back(extent_[d] / block[d]);
@@ -121,8 +123,8 @@ class SlotPoints {
     Extents extent_;
 };
 
-/// Shapes of blocks whose size divides the ranks, the largest and most compact first. In domains only such as fill
-/// whatever is inside of what they have several of.
+/// Block shapes whose size divides the ranks, largest and most compact first. In domains, a block spans
+/// several units of a level only if it fills these units.
 std::vector<Extents> block_shapes(const SlotPoints& points, std::size_t ranks) {
     std::vector<Extents> shapes{{}};
     for (const std::uint32_t most : points.extent() | std::views::reverse) {

@@ -15,7 +15,8 @@ namespace topoloom::grid {
 
 namespace {
 
-/// A piece of the grid on the slots of its node: along the levels in which slots differ, else in the ranks' order.
+/// Places a piece of the grid on the slots of its node: by bisection along levels with different distances,
+/// else in rank order.
 class InsideNode {
    public:
     InsideNode(const Machine& machine, const RankGrid& grid) : grid_(grid), weighted_(weighted(grid)) {
@@ -57,10 +58,10 @@ class InsideNode {
 
     const RankGrid& grid_;
     WeightedGrid weighted_;
-    std::vector<std::uint32_t> spans_;  // slots of a group of every level below the node
+    std::vector<std::uint32_t> spans_;  // slots per group, for every level below the node
 };
 
-/// Keeps the placement of the fewest bytes between nodes, then of the least hop-bytes.
+/// Stores the placement with the fewest inter-node bytes; among these, the one with the fewest hop-bytes.
 class Nearest {
    public:
     Nearest(const Problem& problem, const RankGrid& grid, const FilledNodes& nodes, Meter& meter)
@@ -93,9 +94,9 @@ class Nearest {
         try_foldings(tiles, blocking.cells);
     }
 
-    /// Pieces of one size, at most all but the last, on their nodes in another order: the best that a search finds.
+    /// Searches a better order of the nodes for pieces of equal size; only the last piece may be smaller.
     void try_searched_order(const NodeBlocking& blocking) {
-        constexpr std::size_t max_nodes = 1000;  // a tenth of a second
+        constexpr std::size_t max_nodes = 1000;  // takes about 0.1 s
         const Machine& machine = problem_.machine();
         const std::uint32_t cores = nodes_.sizes[0];
         const auto last =
@@ -111,7 +112,7 @@ class Nearest {
             index_of[machine.node(first.back()).value] = i;
             if (i > 0) nearest = std::min(nearest, machine.distance(first[0], first[i]));
         }
-        if (value_ <= between_ * nearest) return;  // nothing is left to gain
+        if (value_ <= between_ * nearest) return;  // no better order is possible
         const CommGraph pieces = graph_of_pieces(blocking, count, cores);
         const Allocation nodes = Allocation::of_slots(machine, first);
         const Placement found = place(Problem(pieces, nodes, problem_.seed(), problem_.threads()),
@@ -127,7 +128,7 @@ class Nearest {
     [[nodiscard]] Placement placement() { return {problem_.allocation(), std::move(slots_)}; }
 
    private:
-    /// The first pieces, this number of them, as ranks.
+    /// The communication graph of the first `count` pieces.
     [[nodiscard]] CommGraph graph_of_pieces(const NodeBlocking& blocking, std::size_t count,
                                             std::uint32_t cores) const {
         std::vector<Rank> piece_of(grid_.cells());
@@ -149,7 +150,7 @@ class Nearest {
         return CommGraph::from_edges(count, from, to, bytes);
     }
 
-    /// Piece after piece on the slots that `slots_of` names.
+    /// Places each piece on the slots that `slots_of` returns for it.
     template <class SlotsOf>
     void try_pieces(std::span<GridCell> cells, const SlotsOf& slots_of) {
         std::vector<Slot> slots(cells.size());
@@ -161,7 +162,8 @@ class Nearest {
         try_slots(std::move(slots));
     }
 
-    /// Nodes that follow each other, as those of a switch do, take tiles that are halves of halves of the grid.
+    /// Assigns tiles to nodes by recursive halving of the grid: consecutive nodes, such as those of one
+    /// switch, get near tiles.
     void try_halves(const WeightedGrid& tiles, std::span<GridCell> cells) {
         const std::vector<GridCell> order = halving_order(tiles);
         std::vector<std::uint32_t> node_of_tile(order.size());
@@ -170,7 +172,7 @@ class Nearest {
                    [&](std::size_t tile) { return std::span<const Slot>(nodes_.slots[node_of_tile[tile]]); });
     }
 
-    /// The tiles on the axes of a torus, one per router.
+    /// Folds the tiles onto the axes of a torus, one tile per router.
     void try_foldings(const WeightedGrid& tiles, std::span<GridCell> cells) {
         const std::size_t keep =
             std::clamp<std::size_t>(4'000'000 / (problem_.graph().edge_count() + 1), 1, 4);
@@ -232,7 +234,8 @@ Placement tile_grid(const Problem& problem, const RankGrid& grid, Meter& meter) 
         nearest.try_blocking(blocking);
     }
     if (problem.rank_count() <= max_ranks_superlinear) nearest.try_searched_order(blockings.front());
-    // It knows more of the network, which counts among equals, but gives nodes different pieces.
+    // `structure` uses more of the network, which decides between equal inter-node bytes, but its pieces
+    // differ between nodes.
     if (!tiled && problem.rank_count() <= max_ranks_superlinear && !meter.is_exhausted()) {
         const Placement structured = place(problem, "structure", meter);
         nearest.try_slots({structured.slots().begin(), structured.slots().end()});

@@ -40,7 +40,8 @@ class CongestionAnnealing {
     [[nodiscard]] const std::vector<Slot>& best() const { return best_; }
 
     void run(Meter& meter, std::uint32_t sweeps) {
-        // Relative to what one of the busiest links counts; found on meshes and collectives on fragments of tori.
+        // Temperatures relative to the soft value of one busiest link; tuned on meshes and collectives on
+        // fragments of tori.
         const local::Cooling cooling{0.3 * soft_unit, 0.01 * soft_unit};
         constexpr double share_for_cooling = 0.9;  // of a budget
         const double share_at_start = meter.used_share();
@@ -54,7 +55,7 @@ class CongestionAnnealing {
             const std::uint32_t reach = reach_at(progress);
             for (const Rank u : ids<Rank>(at_.size())) {
                 propose(u, reach, cooling.at(progress));
-                // On large machines a sweep takes longer than many a budget.
+                // On large machines, one sweep can exceed the budget.
                 if (u.value % 64 == 0 && !meter.poll_clock()) break;
             }
             meter.spend(at_.size());
@@ -63,8 +64,8 @@ class CongestionAnnealing {
     }
 
    private:
-    /// Number of nearest slots to choose from. It shrinks as annealing cools, because only short moves are accepted
-    /// then.
+    /// Number of nearest slots to choose from. It shrinks as the temperature falls, because then only short
+    /// moves are accepted.
     [[nodiscard]] std::uint32_t reach_at(double progress) const {
         constexpr double last = 6;
         const double all = std::max(last, static_cast<double>(slots_.size()));
@@ -74,7 +75,7 @@ class CongestionAnnealing {
         if (reach <= near_.count()) return near_.of(from)[rng_.below(reach)];
         return Position{rng_.below(static_cast<std::uint32_t>(slots_.size()))};
     }
-    /// A change of u's slot, made if Metropolis' rule accepts it.
+    /// Proposes another slot for u; performs the change if the Metropolis rule accepts it.
     void propose(Rank u, std::uint32_t reach, double temperature) {
         const Position from = at_[u.value];
         const Position to = any_slot(from, reach);
@@ -97,7 +98,7 @@ class CongestionAnnealing {
     LoadTracker& loads_;
     std::span<const Slot> slots_;
     NearLists& near_;
-    std::vector<Rank> rank_on_;  // by position in the allocation
+    std::vector<Rank> rank_on_;  // rank by position in the allocation
     std::vector<Position> at_;   // by rank
     Rng rng_;
     CongestionKey best_key_;
@@ -140,7 +141,7 @@ Placement improve_congestion(const Problem& problem, Placement start, Meter& met
         return improve_by_local_opt(problem, std::move(start), meter);
     }
     start = anneal_links(problem, std::move(start), meter, options);
-    // Link by link from plateau to plateau it would go on for minutes, and gain little.
+    // Bounds local-opt: a descent from plateau to plateau would take minutes and gain little.
     constexpr std::uint64_t partners = 64;
     Budget budget = meter.sub_budget(1);
     budget.work = std::min(budget.work, partners * std::min(problem.rank_count(), max_ranks_in_parallel));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// First improvement under congestion, from the busiest links down.
+// First-improvement descent on congestion, starting at the busiest links.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace topoloom::links {
 
-/// One rank on a slot.
+/// Requires at most one rank per slot.
 class CongestionDescent {
    public:
     CongestionDescent(LoadTracker& loads, const Allocation& allocation)
@@ -20,12 +20,15 @@ class CongestionDescent {
         for (const Rank u : ids<Rank>(loads.rank_count())) next_.push_back(u.value);
     }
 
-    /// Until no exchange or move of an end of a message over one of the busiest links helps, or the budget is spent.
+    /// Runs until no exchange or move of a message's endpoint on one of the busiest links helps, or the
+    /// budget is spent.
     void run(Meter& meter) {
-        // The ends of messages over nearly as busy links, too: those are the busiest next, and to find them takes time.
+        // Includes endpoints on nearly busiest links: they become the busiest next, and collecting endpoints
+        // is expensive.
         constexpr double share = 0.9;
         constexpr std::size_t few = 32;
-        // Few partners for each at first: as long as that helps some, all others need not be looked through.
+        // Starts with few partners per rank, because trying all of them is needed only if no exchange with
+        // these helps.
         std::size_t partners = few;
         while (true) {
             const std::size_t all = next_.size() + free_.size();
@@ -41,7 +44,7 @@ class CongestionDescent {
     }
 
    private:
-    /// With the next of all ranks and runs of free slots, until u leaves the busiest links.
+    /// Tries the next `partners` ranks and runs of free slots, until u leaves the busiest links.
     bool improve(Rank u, std::size_t partners, Meter& meter) {
         bool improved = false;
         for (; partners > 0 && meter.spend(1); --partners) {
@@ -66,7 +69,7 @@ class CongestionDescent {
 
     LoadTracker& loads_;
     FreeSlotGroups free_;
-    std::vector<std::size_t> next_;  // by rank: its last partner, a rank or behind them a run of free slots
+    std::vector<std::size_t> next_;  // last partner by rank: a rank, or rank_count + run of free slots
 };
 
 }  // namespace topoloom::links

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One search of simulated annealing: proposals that put a rank beside a partner, accepted by Metropolis' rule.
+// One simulated annealing search: proposes slots near partners and accepts by the Metropolis rule.
 #pragma once
 
 #include <array>
@@ -14,8 +14,9 @@
 
 namespace topoloom::local {
 
-/// Losses that Metropolis' rule accepts at a temperature. A loss passes with probability exp(-loss / T): if it is at
-/// most -T ln r for a random r in (0, 1). The logarithms of r in equal steps are kept, so that a proposal costs a load.
+/// Losses that the Metropolis rule accepts at a temperature T. A loss is accepted with probability exp(-loss
+/// / T), that is, if it is at most -T ln r for a random r in (0, 1). A table of ln r makes a proposal cost
+/// one load.
 class Acceptance {
    public:
     explicit Acceptance(double temperature) {
@@ -42,7 +43,7 @@ class Acceptance {
     std::array<std::int64_t, levels> loss_{};
 };
 
-/// Hides the space from the cooling schedule; one virtual call covers many proposals.
+/// Interface that hides the space from the cooling schedule; one virtual call covers many proposals.
 class AnnealWalker {
    public:
     virtual ~AnnealWalker() = default;
@@ -52,10 +53,11 @@ class AnnealWalker {
     [[nodiscard]] const std::vector<Position>& best() const { return best_; }
     [[nodiscard]] virtual const std::vector<Position>& positions() const = 0;
 
-    /// `count` proposals, for all ranks in turn. The best placement is looked for at the end: a search that cools
-    /// slowly is rarely better in between.
+    /// Makes `count` proposals, for all ranks in turn. Compares with the best placement only at the end: a
+    /// slowly cooling search is rarely better in between.
     virtual void run(std::uint64_t count, const Acceptance& acceptance) = 0;
-    /// Draws `count` proposals and returns the losses of those that would raise the cost. Accepts none of them.
+    /// Draws `count` proposals and returns the losses of those that would raise the cost. Performs none of
+    /// them.
     [[nodiscard]] virtual std::vector<std::int64_t> sample_losses(std::uint64_t count) = 0;
 
    protected:
@@ -64,7 +66,7 @@ class AnnealWalker {
     std::vector<Position> best_;
 };
 
-/// Keeps references to the graph and the near slots, which walkers share. Ranks 0 .. active - 1 have partners.
+/// Refers to the graph and the near slots, which walkers share. Ranks 0 .. active - 1 have partners.
 template <class Space, class Near, class Graph>
 class SpaceWalker : public AnnealWalker {
    public:
@@ -108,7 +110,7 @@ class SpaceWalker : public AnnealWalker {
     }
 
    private:
-    /// Put u on the slot `to`, where v is: another rank, none, or u itself.
+    /// Move u to the slot `to`, whose occupant v is another rank, none, or u itself.
     struct Proposal {
         Rank u;
         Rank v;
@@ -117,8 +119,8 @@ class SpaceWalker : public AnnealWalker {
 
     [[nodiscard]] Proposal propose(Rank u) {
         const auto edges = graph_.sends(u);
-        // The heavier of two random partners. One random number serves twice: the high half of the product
-        // chooses, the low half is random still.
+        // Selects the heavier of two random partners. One random number serves twice: the high half of the
+        // product selects the first partner; the low half is still random.
         const std::uint64_t one = std::uint64_t{rng_.next()} * edges.size();
         const std::uint64_t two = (one & 0xFFFF'FFFFU) * edges.size();
         const auto& first = edges[one >> 32];

@@ -54,8 +54,7 @@ class Resettling {
             weights_.push_back(static_cast<std::uint64_t>(bytes[i].value));
         }
         FreeSlots::Partners partners{partners_, weights_};
-        if (const auto origin =
-                moving_.origin(u)) {  // what moving costs draws a rank home as a partner there would
+        if (const auto origin = moving_.origin(u)) {  // migration cost acts like a partner at the old slot
             partners.origin = origin;
             partners.origin_weight = static_cast<std::uint64_t>(problem_.migration()->bytes_per_rank.value);
         }
@@ -64,7 +63,7 @@ class Resettling {
         try_position(u, found.position, meter);
     }
 
-    /// Moves u to a position, or exchanges it with who is there, if that pays.
+    /// Moves u to a position, or exchanges it with the occupant, if the cost falls.
     void try_position(Rank u, Position position, Meter& meter) {
         const Position old = state_.position(u);
         if (position == Position::none || position == old) return;
@@ -95,12 +94,12 @@ class Resettling {
     std::vector<Position> home_;
     MigrationCost moving_;
     WakeQueue queue_;
-    bool released_ = false;  // slots that may suit anybody became free
+    bool released_ = false;  // whether slots became free, which may suit any rank
     std::vector<Position> partners_;
     std::vector<std::uint64_t> weights_;
 };
 
-/// Ranks without a slot, those that exchange most first.
+/// Ranks without a slot, by descending bytes exchanged.
 std::vector<Rank> homeless(const Problem& problem, std::span<const Position> position) {
     std::vector<Rank> ranks;
     std::vector<std::int64_t> exchanged(position.size(), 0);
@@ -143,7 +142,7 @@ Placement place_previous(const Problem& problem, Meter& meter) {
     std::vector<char> taken(problem.allocation().slot_count(), 0);
     for (Position& p : position) {
         if (p == Position::none) continue;
-        // A slot that was shared keeps its first rank.
+        // The first rank of a previously shared slot stays on it.
         if (taken[p.value] != 0)
             p = Position::none;
         else

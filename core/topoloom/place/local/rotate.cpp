@@ -33,7 +33,7 @@ class RotateSearch {
             for (const Position to : near_.near(state_.position(partner))) {
                 if (to == state_.position(u)) continue;
                 if (!meter.spend(1)) return;
-                // The rank itself must be better off, or the others have nothing to share.
+                // The first rank must gain, because the cycle redistributes its gain.
                 if (state_.move_gain(u, to) <= 0) continue;
                 if (rotate(u, to, meter)) wake();
                 if (meter.is_exhausted()) return;
@@ -41,7 +41,7 @@ class RotateSearch {
         }
     }
 
-    /// Starts a cycle by moving u. True if it was worth it; else all is as it was.
+    /// Starts a cycle by moving u. Returns true if the cycle gains; otherwise restores the state.
     bool rotate(Rank u, Position to, Meter& meter) {
         path_.clear();
         std::int64_t gain = step(u, to);
@@ -56,7 +56,7 @@ class RotateSearch {
         return false;
     }
 
-    /// Returns by how much the total fell.
+    /// Performs a step; returns its gain.
     std::int64_t step(Rank u, Position to) {
         const Rank v = state_.occupant(to);
         path_.push({u, v, state_.position(u), to});
@@ -79,8 +79,8 @@ class RotateSearch {
         }
     }
 
-    /// The best next slot of v, among the slots near its partners that are not in the cycle yet; its own if there
-    /// is none.
+    /// The best next slot for v among the slots near its partners that are not in the cycle yet; v's own slot
+    /// if there is none.
     Position best_slot(Rank v, Meter& meter) {
         Position best = state_.position(v);
         std::int64_t most = std::numeric_limits<std::int64_t>::min();
@@ -100,7 +100,7 @@ class RotateSearch {
         return best;
     }
 
-    /// The ranks that moved and their partners have new surroundings: look at them again.
+    /// Queues the moved ranks and their partners for another visit.
     void wake() {
         for (const EjectionPath::Step& step : path_) {
             queue_.wake(step.rank);
@@ -115,13 +115,15 @@ class RotateSearch {
     EjectionPath path_;
 };
 
-/// Moves a rank to a slot near a partner, if it is better off; whoever was there goes to the best slot near its own
-/// partners, or to the slot that became free, and so on: a cycle of at most `length` ranks, or a chain that ends on a
-/// free slot, is kept as soon as it lowers hop-bytes, else taken back. Visits the ranks whose surroundings changed until
-/// none is left or the budget ends. This is ejection chains with the gain criterion of Lin and Kernighan (Glover, Ejection
-/// chains, reference structures and alternating path methods, Discrete Applied Mathematics 65 (1996)). A visit costs
-/// O(partners * near) evaluations of O(degree), and one such search more for each rank that is ejected. Work counts
-/// evaluations. Under another objective than hop-bytes: rotate_on_routes().
+/// Moves a rank to a slot near a partner if it gains. The previous occupant moves to the best slot near its
+/// own partners, or to the slot that became free, and so on. A cycle of at most `length` ranks, or a chain
+/// that ends on a free slot, is accepted as soon as it lowers hop-bytes, else undone. Visits the ranks whose
+/// surroundings changed until none remains or the budget ends.
+///
+/// These are ejection chains with the gain criterion of Lin and Kernighan (Glover, Ejection chains, reference
+/// structures and alternating path methods, Discrete Applied Mathematics 65 (1996)). A visit costs O(partners
+/// * near) evaluations of O(degree), and the same again for each ejected rank. Work counts evaluations. For
+/// objectives other than hop-bytes see rotate_on_routes().
 Placement improve_by_rotations(const Problem& problem, Placement start, Meter& meter,
                                const RotateOptions& options) {
     const Allocation& allocation = problem.allocation();

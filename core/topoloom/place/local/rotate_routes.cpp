@@ -31,7 +31,7 @@ class RouteRotations {
     }
 
     void run(Meter& meter) {
-        constexpr double share = 0.9;  // of the busiest: these links are the busiest next
+        constexpr double share = 0.9;  // share of the maximum load; such links become the busiest next
         bool improved = true;
         while (std::exchange(improved, false)) {
             loads_.set_soft_scale();
@@ -57,7 +57,7 @@ class RouteRotations {
         return improved;
     }
 
-    /// Starts a cycle by moving u. True if it was worth it; else all is as it was.
+    /// Starts a cycle by moving u. Returns true if the cycle gains; otherwise restores the state.
     bool rotate(Rank u, Position to, Meter& meter) {
         const CongestionKey before = loads_.key();
         path_.clear();
@@ -81,7 +81,7 @@ class RouteRotations {
         path_.push({u, occupant_[to.value], position_[u.value], to});
         sit(u, to);
     }
-    /// There and back: whoever is there goes where u was.
+    /// Moves u to `to`; the occupant of `to`, if any, moves to u's old slot.
     void sit(Rank u, Position to) {
         const Rank v = occupant_[to.value];
         const Position from = position_[u.value];
@@ -99,8 +99,8 @@ class RouteRotations {
         }
     }
 
-    /// The position in which v loads links least, among those near its partners and not in the cycle yet; its own if
-    /// there is none.
+    /// The position with the lowest soft load for v among those near its partners and not in the cycle yet;
+    /// v's own position if there is none.
     Position best_position(Rank v, Meter& meter) {
         Position best = position_[v.value];
         std::int64_t least = std::numeric_limits<std::int64_t>::max();

@@ -17,7 +17,8 @@ namespace topoloom::local {
 
 namespace {
 
-/// Tabu search with a list of the best exchange of every rank. A rank that has moved stays for a while.
+/// Tabu search with a heap of the best exchange of every rank. A rank that has moved is tabu for some
+/// iterations.
 class NearTabu {
    public:
     NearTabu(Arrangement& state, const Problem& problem)
@@ -50,7 +51,7 @@ class NearTabu {
 
     struct Step {
         Rank rank;
-        Position position;  // where it was before
+        Position position;  // position before the step
     };
 
     void iterate(Meter& meter) {
@@ -64,7 +65,7 @@ class NearTabu {
         while (!heap_.empty() && !meter.is_exhausted()) {
             const Rank u{heap_.top().value};
             const std::int64_t gain = gain_of(u, target_[u.value], meter);
-            // Moves farther away may have changed it.
+            // Distant moves may have changed this gain.
             if (gain == heap_.top_gain() && allowed(u, target_[u.value], gain)) {
                 perform(u, target_[u.value], gain, meter);
                 return;
@@ -101,7 +102,7 @@ class NearTabu {
 
     void stay(Rank u) {
         if (heap_.contains(Vertex{u.value})) heap_.erase(Vertex{u.value});
-        if (staying_[u.value]) return;  // moved nevertheless: its stay goes on
+        if (staying_[u.value]) return;  // already tabu: its tenure continues
         staying_[u.value] = true;
         released_[(now_ + 1 + rng_.below(max_stay - 1)) % max_stay].push_back(u);
     }
@@ -122,7 +123,7 @@ class NearTabu {
         return moved + moving_.at(other, to) - moving_.at(other, from) + state_.exchange_gain(u, other);
     }
 
-    /// Finds the best exchange of a rank that need not stay.
+    /// Finds the best exchange of a rank that is not tabu.
     void evaluate(Rank u, Meter& meter) {
         if (staying_[u.value] || (graph_.degree(u) == 0 && home_[u.value] == Position::none)) return;
         bool found = false;
@@ -151,14 +152,14 @@ class NearTabu {
     const CommGraph& graph_;
     Arrangement& state_;
     MigrationCost moving_;
-    std::vector<Position> home_;  // where a rank was
+    std::vector<Position> home_;  // old position by rank
     Neighborhood near_ranks_;
     NearSlots near_slots_;
-    partition::GainHeap heap_;                 // of the ranks that may move, by their best gain
-    std::vector<Position> target_;             // where each of them would go
-    std::vector<std::vector<Rank>> released_;  // by iteration, modulo
+    partition::GainHeap heap_;                 // ranks that may move, by their best gain
+    std::vector<Position> target_;             // ranks by end of tenure, modulo max_stay
+    std::vector<std::vector<Rank>> released_;  // ranks by end of tenure, modulo max_stay
     std::vector<char> staying_;
-    std::vector<Step> undo_;  // since the best placement
+    std::vector<Step> undo_;  // steps since the best placement
     std::int64_t gained_ = 0;
     std::int64_t best_gained_ = 0;
     std::uint64_t now_ = 0;

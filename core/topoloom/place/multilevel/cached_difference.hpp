@@ -13,11 +13,10 @@
 
 namespace topoloom::multilevel {
 
-/// How much farther a part is from the second of two pieces than from the first. The same parts are asked for
-/// again and again: those whose numbers do not fall together are kept.
+/// Caches a DistanceDifference in a direct-mapped table, because the same parts are looked up repeatedly.
 class CachedDifference {
    public:
-    /// `questions`: expected number of lookups among `parts` parts.
+    /// `questions`: expected number of lookups, among `parts` parts.
     CachedDifference(DistanceDifference difference, std::size_t parts, std::size_t questions)
         : difference_(std::move(difference)),
           known_(std::bit_ceil(std::clamp<std::size_t>(questions, 16, parts + 16))) {}

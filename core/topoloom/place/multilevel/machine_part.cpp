@@ -63,7 +63,7 @@ std::vector<SplitKey> MachineParts::sort(const MachinePart& part) {
     return sorted_keys;
 }
 
-/// A part cut wherever the major key changes.
+/// Cuts a part at every change of the major key.
 std::vector<MachinePart> MachineParts::groups(const MachinePart& part) {
     const std::vector<SplitKey> keys = sort(part);
     std::vector<MachinePart> groups;
@@ -87,7 +87,7 @@ bool MachineParts::equidistant(std::span<const MachinePart> groups) const {
     return true;
 }
 
-/// After how many slots of the order to cut.
+/// Chooses a cut; returns the number of slots before it.
 std::uint32_t MachineParts::choose_cut(std::span<const SplitKey> keys, const MachinePart& part) const {
     struct Cut {
         std::uint32_t at = 0;
@@ -107,7 +107,7 @@ std::uint32_t MachineParts::choose_cut(std::span<const SplitKey> keys, const Mac
         if (keys[i - 1] != keys[i]) between_keys.offer(i, unevenness);
         if (keys[i - 1].major != keys[i].major) between_groups.offer(i, unevenness);
     }
-    // Natural borders are worth up to one part to three; the middle is worth more than that.
+    // A natural border is preferred up to a ratio of 1 : 3; beyond that, the most even cut is.
     for (const Cut& cut : {between_groups, between_keys}) {
         if (cut.at > 0 && 2 * cut.unevenness <= part.capacity) return cut.at;
     }

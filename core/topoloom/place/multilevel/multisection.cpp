@@ -25,7 +25,7 @@ using partition::WeightedGraph;
 
 namespace {
 
-/// Large parts without common edges are divided in parallel.
+/// Whether the problem is so large that parts without common edges are divided in parallel.
 bool are_many(const Problem& problem) {
     return problem.capacity().one_rank_per_slot() && problem.rank_count() > max_ranks_in_parallel;
 }
@@ -54,7 +54,8 @@ class Multisection {
         const std::span<const std::int64_t> masses = problem.capacity().masses();
         const std::int64_t mass = std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
         parts_.push_back({machine_->whole(), 0, static_cast<std::uint32_t>(ranks_.size()), mass});
-        // Sums of bytes times sampled distances must fit 64 bits; they only guide, so the last bits may go.
+        // Sums of bytes times sampled distances must fit 64 bits. They only guide the search, so low-order
+        // bits may be dropped.
         const std::int64_t most = std::max<std::int64_t>(1, problem.symmetric().total_bytes().value);
         const std::int64_t farthest = std::max<std::int64_t>(1, problem.machine().max_distance());
         const std::int64_t greatest = 16 * machine_->distance_scale() * farthest;
@@ -67,7 +68,7 @@ class Multisection {
         if (!order.empty()) renumber();
     }
 
-    /// The position of every rank.
+    /// Returns the position of every rank.
     std::vector<Position> run(Meter& meter) {
         for (std::uint64_t level = 0; !all_finished(); ++level) {
             if (many_ && level > 0 && level % levels_a_numbering == 0 && !meter.is_exhausted()) renumber();
@@ -79,7 +80,7 @@ class Multisection {
     }
 
    private:
-    static constexpr std::size_t min_batched = 8;  // parts; fewer are all neighbors
+    static constexpr std::size_t min_batched = 8;  // parts; with fewer, all are neighbors
     static constexpr std::uint64_t levels_a_numbering = 3;
     using Batches = std::vector<std::vector<std::uint32_t>>;
 
@@ -87,7 +88,7 @@ class Multisection {
         return std::ranges::all_of(parts_, [](const RankedPart& part) { return part.finished; });
     }
 
-    /// Numbers the ranks part by part, so that those of a part are near each other in memory.
+    /// Renumbers the ranks part by part, for memory locality.
     void renumber() {
         graph_ = renumber_graph(graph_, ranks_, problem_.threads());
         std::vector<Rank> rank_of;
@@ -100,7 +101,7 @@ class Multisection {
         }
     }
 
-    /// Divides every part that still has somewhere to go.
+    /// Divides all unfinished parts once.
     void step(std::uint64_t level, Meter& meter) {
         std::vector<std::vector<MachinePart>> pieces(parts_.size());
         parallel_for(parts_.size(), problem_.threads(), [&](std::size_t p, int) {
@@ -115,10 +116,11 @@ class Multisection {
             first_child[p] = children;
             children += parts_[p].finished ? 1 : static_cast<std::uint32_t>(pieces[p].size());
         }
-        const bool late = many_ && meter.is_exhausted();  // all that is left is to fill pieces in order
+        const bool late = many_ && meter.is_exhausted();  // no time left: fill pieces in order
         if (!late) sample_parts();
         std::vector<RankedPart> next(children);
-        // One by one, each part sees how those before it were divided, and all are cut along the same planes.
+        // Parts are divided sequentially, so that each division accounts for the previous ones and cuts
+        // align.
         const bool one_by_one =
             problem_.capacity().one_rank_per_slot() && !late && (!many_ || parts_.size() >= min_batched);
         const auto parts_before = static_cast<std::uint32_t>(parts_.size());
@@ -159,7 +161,8 @@ class Multisection {
                 }
                 if (one_by_one && !many_) show(i);
             });
-            // Only now, since those of a batch may be neighbors and do not see each other's halves.
+            // Published only after the batch: its parts may be neighbors, and must not read each other's
+            // halves.
             if (one_by_one && many_) parallel_for(count, threads, [&](std::size_t i, int) { show(i); });
             meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
         }
@@ -177,9 +180,9 @@ class Multisection {
         });
     }
 
-    /// All parts were halved at once, without knowing how the others would be: halves that are
-    /// better swapped change places; then every cut is refined, one after the other or, on many ranks, those that have
-    /// nothing to do with each other side by side.
+    /// Improves halves that were cut at the same time, without knowledge of each other. Swaps halves if that
+    /// lowers the cost, and then refines every cut: sequentially or, for many ranks, independent cuts in
+    /// parallel.
     void settle_halves(std::span<const std::uint32_t> first_child, Meter& meter) {
         sample_parts();
         std::vector<Part> lefts;
@@ -211,14 +214,14 @@ class Multisection {
         }
     }
 
-    /// Processes `count` items in parallel.
+    /// Number of threads for each of `items` items that run in parallel.
     [[nodiscard]] int threads_inside(std::size_t items) const {
         const auto threads = static_cast<std::size_t>(thread_count(problem_.threads()));
         return static_cast<int>(std::max<std::size_t>(1, threads / items));
     }
 
-    /// The parts in the order in which they are divided. Those of a batch do not see each other's halves;
-    /// even where they have few edges in common, cuts that do not meet cost several percent.
+    /// The parts in the order of division. Parts of one batch do not read each other's halves. Batches matter
+    /// even between parts with few common edges: unaligned cuts cost several percent.
     Batches batches_of_parts(bool late) {
         const auto count = static_cast<std::uint32_t>(parts_.size());
         if (many_ && !late && count >= min_batched) {
@@ -228,7 +231,7 @@ class Multisection {
                 graph_, [&](Part p) { return ranks(parts_[p.value]); }, part_of_, item, count,
                 problem_.threads(), Adjacency::any_edge);
         }
-        // Splits of shared slots may take long: a few at a time, so that time and interruptions are heeded in between.
+        // Splits of shared slots may be slow; small batches allow checks of time and interrupts.
         const std::uint32_t most = problem_.capacity().one_rank_per_slot() ? count : 16;
         Batches batches;
         for (std::uint32_t p = 0; p < count; ++p) {
@@ -247,7 +250,7 @@ class Multisection {
             Adjacency::many_edges);
     }
 
-    /// Moves ranks between two halves, now that it is known where all others are. Returns the work done.
+    /// Moves ranks between two halves, given the places of all other ranks. Returns the work done.
     std::uint64_t refine(Part left, int threads) {
         RankedPart& a = parts_[left.value];
         RankedPart& b = parts_[left.value + 1];
@@ -269,7 +272,7 @@ class Multisection {
         return refined.work;
     }
 
-    /// Makes known to the others what refine() moved.
+    /// Publishes the result of refine() to the other parts.
     void show(Part left) {
         for (const Part p : {left, Part{left.value + 1}}) {
             RankedPart& half = parts_[p.value];
@@ -281,7 +284,7 @@ class Multisection {
         }
     }
 
-    /// Swaps the places of the halves of pairs where that lowers the cost, all pairs considered together.
+    /// Swaps the halves of pairs if that lowers the cost; optimizes all pairs together.
     void swap_halves(std::span<const Part> lefts, Meter& meter) {
         const auto ranks_of = [&](Part p) { return ranks(parts_[p.value]); };
         const auto farther_from = [&](Part left) {
@@ -307,7 +310,7 @@ class Multisection {
         }
     }
 
-    /// Ranks that have a slot each are balanced to the last one, which bisections do better than groups at once.
+    /// One rank per slot needs exact balance, which bisections reach better than a direct split into groups.
     std::vector<MachinePart> pieces_of(const MachinePart& part) {
         if (!problem_.capacity().one_rank_per_slot()) return machine_->divide(part);
         const auto halves = machine_->halve(part);
@@ -318,7 +321,7 @@ class Multisection {
         return {ranks_.data() + part.begin, part.size()};
     }
 
-    /// How a part is to be divided.
+    /// The input of one division of a part.
     struct Divider {
         std::span<const MachinePart> pieces;
         std::vector<std::int64_t> capacity;
@@ -326,7 +329,7 @@ class Multisection {
         int threads;
     };
 
-    /// Deals the ranks of a part to its pieces; reorders them.
+    /// Distributes the ranks of a part to its pieces; reorders the ranks.
     std::vector<RankedPart> divide(std::uint32_t p, const Divider& divider, bool hurry, Meter& meter) {
         const RankedPart part = parts_[p];
         const std::span<Vertex> mine = ranks(part);
@@ -362,7 +365,7 @@ class Multisection {
                                        divider.threads, meter);
     }
 
-    /// CachedDifference down the machine less is at stake in every split, and there are more of them.
+    /// Reduces the effort with the level: deeper splits matter less, and there are more of them.
     [[nodiscard]] shared::EvolutionOptions evolution_at(std::uint64_t level) const {
         shared::EvolutionOptions options = evolution_;
         const auto less = [&](std::uint32_t count) {
@@ -374,13 +377,14 @@ class Multisection {
         return options;
     }
 
-    /// The graph between ranks that are in the parts from the first to the second of two, edges priced by the
-    /// distance between the pieces for them, and, of two pieces, what partners in other parts make the second
-    /// cost more than the first; no bias if that is nothing, or if there are more pieces.
+    /// Extracts the graph of the ranks in parts within[0] to within[1]. Weights are bytes times the distance
+    /// between the pieces. For two pieces, bias[i] is how much partners in other parts make the second piece
+    /// cost more than the first. Leaves `bias` empty if all values are 0 or if there are more than two
+    /// pieces.
     WeightedGraph extract(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
                           std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias, int threads) {
         const MachineParts::Pieces between = machine_->compare(pieces[0], pieces[1]);
-        // Ranks that stay together are as far apart as their piece is wide.
+        // Ranks in the same piece still have the mean distance inside the piece.
         const std::int64_t price = std::max<std::int64_t>(1, between.apart);
         const auto inside = [&](Part q) { return within[0] <= q.value && q.value <= within[1]; };
         const Chunks chunks(mine.size(), 1U << 14);
@@ -429,7 +433,7 @@ class Multisection {
         return sub;
     }
 
-    /// Puts the ranks of a finished part on its slots, where all are equally good.
+    /// Puts the ranks of a finished part on its slots, which are equally good.
     void settle(const RankedPart& part, std::vector<Position>& position_of) {
         const std::span<const Position> slots = machine_->slots(part.machine);
         std::vector<std::int64_t> spare;
@@ -446,11 +450,11 @@ class Multisection {
     bool many_;
     partition::BisectionOptions bisection_;
     shared::EvolutionOptions evolution_;
-    WeightedGraph graph_;  // between ranks as they are numbered now
+    WeightedGraph graph_;  // uses the current numbering of ranks
     std::unique_ptr<MachineParts> machine_;
-    std::vector<Vertex> ranks_;  // part by part
+    std::vector<Vertex> ranks_;  // vertices, part by part
     std::vector<Rank> rank_of_;
-    std::vector<Vertex> local_;  // of the graph of its part
+    std::vector<Vertex> local_;  // number of a vertex in the graph of its part
     std::vector<Part> part_of_;
     std::vector<Part> next_part_of_;
     std::vector<RankedPart> parts_;

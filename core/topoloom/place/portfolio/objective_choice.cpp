@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Under which startups and latencies rule, whatever the loads.
+/// Below this share of busy links and nodes in the time, startups and latencies dominate, whatever the loads.
 constexpr double min_busy_share = 0.05;
 
 std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }

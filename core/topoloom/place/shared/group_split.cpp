@@ -7,7 +7,7 @@ namespace topoloom::shared {
 
 namespace {
 
-/// All different parts are 1 apart: hop-bytes are then the weight of what is cut.
+/// All parts are at distance 1 from each other, so hop-bytes equal the cut weight.
 struct UniformSpace {
     using Point = Part;
     static constexpr bool uniform = true;
@@ -15,7 +15,7 @@ struct UniformSpace {
     [[nodiscard]] static constexpr std::uint32_t port_distance(Point) { return 0; }
 };
 
-/// Bisects until every range of parts is a single one.
+/// Bisects ranges of parts down to single parts.
 class RecursiveBisection {
    public:
     RecursiveBisection(const partition::WeightedGraph& graph, std::span<const std::int64_t> capacity,
@@ -100,7 +100,7 @@ std::vector<Part> split_in_groups(const partition::WeightedGraph& graph,
     auto best = Evolution<UniformSpace>(space, graph, points, capacity, evolution, seed, threads)
                     .run_multilevel(make, meter);
     if (!best.parts.empty()) return std::move(best.parts);
-    // Ranks that still do not fit are left to later splits, which may balance them.
+    // Ranks that do not fit are left to later splits, which may balance them.
     std::uint64_t work = 0;
     std::vector<Part> part_of = make(graph, 0, seed, work);
     meter.spend(work);

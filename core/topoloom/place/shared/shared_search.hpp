@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Local search for ranks that share slots: single moves along hop-bytes, within the slots' capacities.
+// Local search for ranks that share slots: moves single ranks to lower hop-bytes within the slots'
+// capacities.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 
 namespace topoloom::shared {
 
-/// Which part every vertex of a graph is in; parts number a list of points and capacities.
+/// An assignment of vertices to parts; each part has a point and a capacity.
 template <class Space>
 class SharedSearch {
    public:
@@ -39,7 +40,7 @@ class SharedSearch {
     [[nodiscard]] const std::vector<Part>& parts() const { return part_; }
     [[nodiscard]] std::uint64_t work() const { return work_; }
 
-    /// Hop-bytes, every edge once.
+    /// Hop-bytes, counting every edge once.
     [[nodiscard]] std::int64_t cost() const {
         std::int64_t twice = 0;
         for (const Vertex v : graph_.vertices()) {
@@ -51,7 +52,7 @@ class SharedSearch {
         return twice / 2;
     }
 
-    /// Only what is near a difference to `before`, from which no single search gains, need be looked at.
+    /// Restricts the search to vertices near a difference from `before`, which must be a local optimum.
     void wake_only_changes(std::span<const Part> before) {
         std::ranges::fill(awake_, char{0});
         for (const Vertex v : graph_.vertices()) {
@@ -59,8 +60,9 @@ class SharedSearch {
         }
     }
 
-    /// Localized searches from all borders that are awake, in a random order (Sanders, Schulz, ESA 2011: multi-try FM,
-    /// here on the true objective). Only what they change is awake afterwards. Returns by how much hop-bytes fell.
+    /// Runs localized searches from all awake border vertices, in a random order (Sanders, Schulz, ESA 2011:
+    /// multi-try FM, here on the true objective). Afterwards, only changed vertices and their peers are
+    /// awake. Returns the decrease in hop-bytes.
     std::int64_t round(Rng& rng, std::uint32_t patience) {
         std::vector<Vertex> border;
         for (const Vertex v : graph_.vertices()) {
@@ -74,14 +76,14 @@ class SharedSearch {
         std::int64_t gained = 0;
         const std::uint64_t last = examined_ + 4096 * std::uint64_t{graph_.size()} + 8 * graph_.peer.size();
         for (const Vertex v : border) {
-            if (examined_ > last) break;  // only dense graphs get there
+            if (examined_ > last) break;  // reached only in dense graphs
             if (locked_[v.value] == 0) gained += search_from(v, patience);
         }
         std::ranges::fill(locked_, char{0});
         return gained;
     }
 
-    /// Empties overfull parts at the lowest cost, as far as moves of single vertices can.
+    /// Moves single vertices out of overfull parts at the lowest cost; some parts may stay overfull.
     void repair() {
         for (const Part p : ids<Part>(points_.size())) {
             if (load_[p.value] > capacity_[p.value]) unload(p);
@@ -103,8 +105,8 @@ class SharedSearch {
         Part part;
         std::int64_t gain;
     };
-    static constexpr std::size_t max_targets = 16;    // parts tried for one vertex: those it talks to most
-    static constexpr std::uint32_t many_peers = 128;  // with this many peers, most hardly notice a move
+    static constexpr std::size_t max_targets = 16;    // limit of parts tried for one vertex, by weight
+    static constexpr std::uint32_t many_peers = 128;  // beyond this, a move matters little to most peers
 
     [[nodiscard]] std::int64_t distance(Part a, Part b) const {
         return space_.distance(points_[a.value], points_[b.value]);
@@ -113,7 +115,7 @@ class SharedSearch {
         return load_[part.value] + graph_.mass[v.value] <= capacity_[part.value];
     }
 
-    /// Sums what v exchanges with every part; `near_` lists these parts, its own last.
+    /// Sums the weights from v to every part; `near_` lists these parts, v's own part last.
     void gather(Vertex v) {
         for (const Part p : near_) towards_[p.value] = 0;
         near_.clear();
@@ -122,7 +124,7 @@ class SharedSearch {
         const Part* const part = part_.data();
         std::int64_t* const towards = towards_.data();
         const Part mine = part[v.value];
-        std::int64_t here = 0;  // most peers are: no need to go through memory
+        std::int64_t here = 0;  // in a register, since most peers share the part of v
         for (std::size_t i = 0; i < peers.size(); ++i) {
             const Part p = part[peers[i].value];
             if (p == mine) {
@@ -137,7 +139,7 @@ class SharedSearch {
         towards[mine.value] = here;
         near_.push_back(mine);
     }
-    /// Cost of v on a part, to compare with its cost on other parts. Its surroundings must be gathered.
+    /// Cost of the gathered vertex on a part, up to a constant. Requires gather().
     [[nodiscard]] std::int64_t cost_at(Part part) const {
         if constexpr (requires { Space::uniform; }) return -towards_[part.value];
         std::int64_t sum = 0;
@@ -145,7 +147,7 @@ class SharedSearch {
         return sum;
     }
 
-    /// The best part with capacity left among those that v talks to.
+    /// The best part with enough spare capacity among the parts of v's peers.
     [[nodiscard]] Target best_target(Vertex v) {
         ++work_;
         gather(v);
@@ -189,7 +191,7 @@ class SharedSearch {
         }
     }
 
-    /// Looks at the peers of a vertex that moved; if there are many, only at those that it exchanges much with.
+    /// Queues the peers of a vertex that moved; if there are many peers, only those with heavy edges.
     void queue_peers(Vertex v) {
         const auto peers = graph_.peers(v);
         if (peers.size() <= many_peers) {
@@ -207,7 +209,7 @@ class SharedSearch {
         }
     }
 
-    /// Follows the best moves around one vertex, through losses, and keeps the best state met.
+    /// Follows the best moves around one vertex, accepting losses, and returns to the best state visited.
     std::int64_t search_from(Vertex seed, std::uint32_t patience) {
         heap_.clear();
         moves_.clear();
@@ -247,7 +249,7 @@ class SharedSearch {
         return best;
     }
 
-    /// Moves vertices away, those that lose least first, to the best part that has capacity left.
+    /// Moves vertices out of a part, by ascending loss, each to the best part with enough spare capacity.
     void unload(Part from) {
         struct Candidate {
             std::int64_t loss;
@@ -285,8 +287,8 @@ class SharedSearch {
     std::span<const std::int64_t> capacity_;
     std::vector<Part> part_;
     std::vector<std::int64_t> load_;
-    std::vector<std::int64_t> towards_;  // scratch: weight towards a part
-    std::vector<Part> near_;             // parts with weight
+    std::vector<std::int64_t> towards_;  // scratch: weight to each part
+    std::vector<Part> near_;             // parts with nonzero weight
     std::vector<char> awake_;
     std::vector<char> locked_;
     partition::GainHeap heap_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Eight threads on the elements of a ring bus, in an order that has a name.
+// Places eight threads on the elements of a ring bus, in a named order.
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/metric/bus_elements.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placements along space-filling curves: ranks by number, or along the same curve through their own grid.
+// Placements along space-filling curves: ranks in order, or along the same curve through the rank grid.
 #include <array>
 #include <string_view>
 
@@ -37,8 +37,8 @@ std::vector<Rank> order_of_ranks(Curve curve, const Problem& problem, const Curv
     return ranks;
 }
 
-/// The i-th rank on the i-th slot along the curve through the slots; shared slots are filled in this order.
-/// O(ranks log ranks).
+/// Puts the i-th rank on the i-th slot along the curve through the slots, or fills shared slots in this
+/// order. O(ranks log ranks).
 template <Curve curve>
 Placement place_along(const Problem& problem, Meter& meter, const CurveOptions& options) {
     meter.spend(problem.rank_count());

@@ -13,27 +13,27 @@ namespace topoloom::simple {
 
 namespace {
 
-/// The first rank_count slots of a list.
+/// Places the ranks on the first rank_count slots of a list.
 Placement take_first(const Problem& problem, std::vector<Slot> slots) {
     slots.resize(problem.rank_count());
     return {problem.allocation(), std::move(slots)};
 }
 
-/// Ranks in order on slots in order, each slot filled to the same part of its capacity; what that leaves over goes to
-/// the first slot with spare.
+/// Fills the slots in order with the ranks in order, each slot to the same fraction of its capacity.
+/// Left-over ranks go to the first slot with enough spare capacity.
 Placement share_in_order(const Problem& problem, std::span<const Rank> ranks,
                          std::span<const Position> positions) {
     const auto mass = problem.capacity().masses();
-    std::vector<std::int64_t> spare;  // in the order of the positions
+    std::vector<std::int64_t> spare;  // in the order of `positions`
     for (const Position position : positions)
         spare.push_back(problem.capacity().capacities()[position.value]);
     const auto all_mass = static_cast<double>(std::accumulate(mass.begin(), mass.end(), std::int64_t{0}));
     const auto all_capacity =
         static_cast<double>(std::accumulate(spare.begin(), spare.end(), std::int64_t{0}));
-    std::vector<std::size_t> index(mass.size());  // in the order of the positions, by rank
+    std::vector<std::size_t> index(mass.size());  // by rank: index into `positions`
     std::vector<Rank> left_over;
     std::size_t at = 0;
-    auto passed = static_cast<double>(spare[0]);  // capacity of the slots up to this one
+    auto passed = static_cast<double>(spare[0]);  // capacity of all slots up to index `at`
     double placed = 0;
     for (const Rank u : ranks) {
         placed += static_cast<double>(mass[u.value]);
@@ -61,7 +61,7 @@ Placement share_in_order(const Problem& problem, std::span<const Rank> ranks,
     return {problem.allocation(), std::move(slots), SlotUse::shared};
 }
 
-/// Deals the ranks to the slots round-robin, within their capacities.
+/// Distributes the ranks round-robin to the slots, within their capacities.
 Placement share_in_turn(const Problem& problem, std::span<const Rank> ranks) {
     const auto all = problem.allocation().slots();
     std::vector<Slot> slots(ranks.size());

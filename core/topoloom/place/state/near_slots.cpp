@@ -36,7 +36,7 @@ void NearSlotSearch::search(std::uint32_t part, std::uint64_t bound, std::uint32
     std::uint32_t far = p.right;
     std::uint64_t near_bound = sum.bound(near);
     std::uint64_t far_bound = sum.bound(far);
-    // On equal bounds, search the half that holds the slot itself first: it has near slots.
+    // If bounds are equal, searches the half with the slot itself first, because it contains near slots.
     if (far_bound < near_bound ||
         (far_bound == near_bound && from >= slots_.parts()[far].begin && from < p.end)) {
         std::swap(near, far);
@@ -46,7 +46,7 @@ void NearSlotSearch::search(std::uint32_t part, std::uint64_t bound, std::uint32
     search(far, far_bound, from, sum, found);
 }
 
-/// Keeps `found` sorted; the order of equal distances is stable.
+/// Inserts into the sorted list `found`; equal distances keep their order.
 void NearSlotSearch::insert(Near near, std::vector<Near>& found) const {
     if (found.size() == count_) {
         if (count_ == 0 || near.distance >= found.back().distance) return;

@@ -12,8 +12,9 @@
 
 namespace topoloom {
 
-/// Finds the `count` nearest slots of a slot. Exact; equal distances are in Hilbert-curve order, starting at the slot's own
-/// half. About O(count + log slots) per search where bounds prune parts of the machine, else O(slots).
+/// Finds the `count` nearest slots of a slot. Exact; ties are in Hilbert-curve order, starting with the half
+/// that contains the slot. About O(count + log slots) per search where bounds prune parts of the machine,
+/// else O(slots).
 class NearSlotSearch {
    public:
     NearSlotSearch(const Allocation& allocation, std::uint32_t count);
@@ -36,9 +37,9 @@ class NearSlotSearch {
     std::uint32_t count_;
 };
 
-/// Lists of count() slots each, nearest first, excluding the slot itself; slots are identified by their position in the
-/// allocation. Exact; see NearSlotSearch for the order of equal distances. 4 bytes per entry; built on `threads` threads
-/// in about O(slots * (count + log slots)) where bounds prune parts of the machine, else O(slots^2).
+/// Lists of count() slots each, nearest first, excluding the slot itself; slots are identified by their
+/// position in the allocation. Exact; for ties see NearSlotSearch. 4 bytes per entry; built on `threads`
+/// threads in about O(slots * (count + log slots)) where bounds prune parts of the machine, else O(slots^2).
 class NearSlots {
    public:
     NearSlots(const Allocation& allocation, std::uint32_t count, int threads);

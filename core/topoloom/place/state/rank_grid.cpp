@@ -12,7 +12,7 @@ namespace topoloom {
 
 namespace {
 
-/// Sorts the bytes of every edge by the axis along which its ends are neighbors.
+/// Sums the bytes of every edge per axis along which its endpoints are neighbors.
 void add_bytes(const CommGraph& graph, RankGrid& grid) {
     const std::size_t axes = grid.axes();
     std::vector<std::uint32_t> cell_of_rank(grid.cells());
@@ -85,7 +85,7 @@ class NearestExtents {
     const Extents& wanted_;
     Extents now_;
     Extents best_;
-    std::vector<std::size_t> divisors_;  // of all cells, ascending
+    std::vector<std::size_t> divisors_;  // divisors of the cell count, ascending
     double least_ = std::numeric_limits<double>::infinity();
 };
 

@@ -13,11 +13,12 @@ namespace topoloom::structure {
 
 namespace {
 
-/// The ranks from the root on, each with who comes before it. Fewer than all if the graph is not a tree.
+/// A breadth-first traversal from the root, with the parent of each rank. Lists fewer than all ranks if the
+/// graph is not connected.
 struct Walk {
     std::vector<Rank> order;
     std::vector<Rank> parent;
-    std::vector<Bytes> bytes;  // to the parent
+    std::vector<Bytes> bytes;  // bytes to the parent
 
     Walk(const CommGraph& tree, Rank root) : parent(tree.rank_count(), Rank::none), bytes(tree.rank_count()) {
         order.push_back(root);
@@ -34,8 +35,9 @@ struct Walk {
     }
 };
 
-/// Cheapest placements of a binomial tree in boxes of 2^e[0] x 2^e[1] x ... routers, by where the root is. A cell of a
-/// box is its row-major number: the bits of its coordinates, one axis after the other. Halving an axis takes one out.
+/// The cheapest placements of a binomial tree in boxes of 2^e[0] x 2^e[1] x ... routers, by the cell of the
+/// root. A cell is numbered row-major: the bits of its coordinates, axis after axis. Halving an axis removes
+/// one bit.
 class TreeHalving {
    public:
     TreeHalving(const BinomialTree& tree, const grid::SlotGrid& grid, std::uint32_t levels_inside)
@@ -62,21 +64,21 @@ class TreeHalving {
 
     struct Root {
         double cost = std::numeric_limits<double>::infinity();
-        std::uint32_t axis = 0;     // that is halved
-        std::uint32_t partner = 0;  // cell of the other half's root
+        std::uint32_t axis = 0;     // axis along which the box is halved
+        std::uint32_t partner = 0;  // cell of the root of the other half
     };
-    using Box = std::vector<Root>;  // by cell; empty: not yet known
-    /// Cost of the nearest root of the other half plus the distance to it.
+    using Box = std::vector<Root>;  // by cell; empty: not computed yet
+    /// Lowest cost of a root in the other half plus the distance to it.
     struct Reach {
         double cost = std::numeric_limits<double>::infinity();
         std::uint32_t from = 0;
     };
 
-    /// Bits of a cell from this axis on.
+    /// Number of bits of a cell from this axis on.
     [[nodiscard]] static std::uint32_t bits(const Exponents& exponents, std::size_t axis) {
         return std::accumulate(exponents.begin() + static_cast<std::ptrdiff_t>(axis), exponents.end(), 0U);
     }
-    /// The cell of a box that is this cell of one of its halves, which differ in one bit.
+    /// The cell of a box that contains cell `cell` of its half `half`. The two halves differ in bit `bit`.
     [[nodiscard]] static std::uint32_t in_whole(std::uint32_t cell, std::uint32_t half, std::uint32_t bit) {
         return (cell >> bit << (bit + 1)) | half << bit | (cell & ((1U << bit) - 1));
     }
@@ -97,7 +99,7 @@ class TreeHalving {
         return found = std::move(roots);
     }
 
-    /// Puts the two halves together, with every cell of either as the root.
+    /// Joins the two halves of a box, for every cell as the root.
     void halve(const Exponents& exponents, std::size_t axis, Box& roots) {
         Exponents smaller = exponents;
         --smaller[axis];
@@ -119,7 +121,7 @@ class TreeHalving {
         }
     }
 
-    /// Distances are sums over axes, so the nearest is found axis by axis, in one sweep in each direction.
+    /// Distances are sums over axes, so the nearest root is found axis by axis, by one sweep per direction.
     void spread(const Exponents& exponents, std::vector<Reach>& reach) const {
         const double step = tree_.bytes[bits(exponents, 0) - 1 + levels_inside_];
         for (std::size_t d = 0; d < exponents.size(); ++d) {
@@ -138,7 +140,7 @@ class TreeHalving {
         }
     }
 
-    /// Places the B_j that begins with `number` into the box that begins at this router.
+    /// Places the B_j that starts at rank number `number` into the box that starts at this router.
     void place(Exponents& exponents, std::uint32_t root, std::size_t router, std::uint32_t number) {
         const std::uint32_t level = bits(exponents, 0);
         if (level == 0) {
@@ -161,7 +163,7 @@ class TreeHalving {
 
     const BinomialTree& tree_;
     const grid::SlotGrid& grid_;
-    std::uint32_t levels_inside_;  // of the tree, below the routers
+    std::uint32_t levels_inside_;  // tree levels inside a router
     Exponents whole_;
     std::vector<Box> boxes_;  // by exponents
     std::vector<Slot> slots_;
@@ -178,13 +180,13 @@ std::optional<BinomialTree> find_binomial_tree(const CommGraph& symmetric) {
     if (root.value == n) return std::nullopt;
     const Walk walk(symmetric, root);
     if (walk.order.size() != n) return std::nullopt;
-    std::vector<std::uint32_t> size(n, 1);  // of the subtree from a rank on
+    std::vector<std::uint32_t> size(n, 1);  // size of the subtree below each rank
     for (std::size_t i = n - 1; i > 0; --i) {
         const Rank u = walk.order[i];
         if (!std::has_single_bit(size[u.value])) return std::nullopt;
         size[walk.parent[u.value].value] += size[u.value];
     }
-    // Different powers of two that make a power of two together with the parent are all the smaller ones.
+    // Distinct powers of two that sum to 2^j - 1 are exactly 1, 2, ..., 2^(j-1).
     BinomialTree tree{std::vector<Rank>(n, root), std::vector<double>(levels, 0)};
     std::vector<std::uint32_t> number(n, 0);
     std::vector<std::uint32_t> sizes_seen(n, 0);

@@ -22,8 +22,8 @@ namespace topoloom::structure {
 
 namespace {
 
-/// The first rank that is neither one of the patches, which talk to computes only, nor a compute of one to `most` of them;
-/// none if all are.
+/// Finds the first rank that is neither a patch (with computes as its only partners) nor a compute of one to
+/// `most` patches; none if all ranks are patches or computes.
 std::optional<Rank> odd_rank(const CommGraph& symmetric, std::size_t patches, std::size_t most) {
     for (const Rank u : ids<Rank>(symmetric.rank_count())) {
         const auto peers = symmetric.peers(u);
@@ -35,7 +35,7 @@ std::optional<Rank> odd_rank(const CommGraph& symmetric, std::size_t patches, st
     return std::nullopt;
 }
 
-/// The graph of patches that share a compute.
+/// The graph of patches; an edge joins two patches that share a compute.
 CommGraph patch_graph(const CommGraph& symmetric, std::size_t patches) {
     return CommGraph::from_rows(patches, [&](Rank u, const auto& add) {
         for (const Rank compute : symmetric.peers(u)) {
@@ -47,7 +47,8 @@ CommGraph patch_graph(const CommGraph& symmetric, std::size_t patches) {
 }
 
 std::optional<Patches> recognize_patches(const Problem& problem) {
-    // The cells around a corner of the box: of patterns with more, other shapes are likelier.
+    // A compute connects at most the cells around a corner of the box; with more, other patterns are
+    // likelier.
     constexpr std::size_t most = 8;
     const CommGraph& graph = problem.symmetric();
     const auto peers = graph.peers(Rank{0});
@@ -74,13 +75,13 @@ Patches patches_in(const Problem& problem, const Extents& cells) {
     return patches;
 }
 
-/// All distances 0: only capacity counts.
+/// All distances are 0, so only capacity counts.
 struct ZeroDistances final : SlotSpace::DistanceSum {
     [[nodiscard]] std::uint64_t at(std::uint32_t) const override { return 0; }
     [[nodiscard]] std::uint64_t bound(std::uint32_t) const override { return 0; }
 };
 
-/// A placement, or the rank that found no slot.
+/// Returns a placement, or the rank that found no slot.
 std::variant<Placement, Rank> fill(const Problem& problem, const Patches& patches, bool equally_far,
                                    Meter& meter) {
     const Allocation& allocation = problem.allocation();
@@ -130,7 +131,7 @@ std::variant<Placement, Rank> fill(const Problem& problem, const Patches& patche
         if (!home) return patch;
         proxies.add_home(patch, *home);
     }
-    std::vector<std::pair<std::int64_t, Rank>> computes;  // by mass, negated, so that the heaviest come first
+    std::vector<std::pair<std::int64_t, Rank>> computes;  // (-mass, rank): sorts the heaviest first
     for (const Rank u : ids<Rank>(problem.rank_count())) {
         if (u.value >= patches.count()) computes.emplace_back(-mass[u.value], u);
     }

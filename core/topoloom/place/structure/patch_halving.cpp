@@ -14,14 +14,15 @@ namespace topoloom::structure {
 
 namespace {
 
-/// Layers of cells, or slots, between cuts; they sum up to this.
+/// A cut after `after` layers of cells, or after `after` slots; `sum` is their total mass or capacity.
 struct Cut {
     std::size_t after;
     double sum;
 };
 
-/// The first cut that is as near to the wanted sum as any, up to less than half a layer: where two are about as near, in
-/// the middle of three layers for instance, chance in the loads would set neighboring parts askew.
+/// The first cut whose sum is within 0.4 layers of the cut nearest to `wanted`. Two cuts may be about equally
+/// near, for example in the middle of three layers; random loads must not make neighboring parts choose
+/// differently.
 Cut nearest_cut(std::span<const Cut> cuts, double wanted, double all) {
     const auto off = [&](const Cut& cut) { return std::abs(cut.sum - wanted); };
     const double tolerance = 0.4 * all / static_cast<double>(cuts.size() + 1);
@@ -55,7 +56,8 @@ class PatchHalving {
         return at_[slot.value * dimensions_ + axis];
     }
 
-    /// The longest axis of the cells goes along the longest of the slots, and so on.
+    /// Pairs the longest axis of the cells with the longest axis of the slots, the second longest with the
+    /// second longest, and so on.
     void pair_axes(std::span<const Position> slots) {
         const auto by_length = [](const Extents& lengths) {
             std::vector<std::size_t> axes(lengths.size());
@@ -68,7 +70,7 @@ class PatchHalving {
         for (std::size_t i = 0; i < std::min(theirs.size(), ours.size()); ++i) partner_[theirs[i]] = ours[i];
     }
 
-    /// How many planes the slots span along every axis.
+    /// The number of planes that the slots span along every axis.
     [[nodiscard]] Extents lengths_of(std::span<const Position> slots) const {
         Extents lengths;
         for (std::size_t axis = 0; axis < dimensions_; ++axis) {
@@ -87,9 +89,9 @@ class PatchHalving {
         std::size_t slots;
         std::size_t cells;
     };
-    /// Along which axes to cut: the longest of the slots whose partner is not yet one cell thick, and that. Where all
-    /// are, a cut across another sets the cells askew to their neighbors, which pays only if the slots reach farther than
-    /// the cells. None if it is better not to cut.
+    /// Chooses the axes to cut: the longest axis of the slots whose partner is more than one cell thick, and
+    /// that partner. Otherwise a cut across another axis misaligns the cells with their neighbors, which pays
+    /// only if the slots extend farther than the cells. None if it is better not to cut.
     [[nodiscard]] std::optional<Axes> axes_to_cut(const Extents& lengths, const Extents& extent) const {
         std::optional<Axes> best;
         for (std::size_t axis = 0; axis < dimensions_; ++axis) {
@@ -115,7 +117,7 @@ class PatchHalving {
                       [&](GridCell cell, std::uint32_t) { position_of_cell_[cell.value] = middle; });
             return;
         }
-        std::vector<double> layer(extent[axes->cells], 0);  // what the cells across the axis weigh
+        std::vector<double> layer(extent[axes->cells], 0);  // mass per layer of cells across the axis
         each_cell(low, extent, axes->cells, [&](GridCell cell, std::uint32_t along) {
             const std::int64_t mass = masses_[patches_.patch_of_cell[cell.value].value];
             layer[along] += static_cast<double>(std::max<std::int64_t>(1, mass));
@@ -135,7 +137,7 @@ class PatchHalving {
         halve(start, part, slots.subspan(split));
     }
 
-    /// Calls use(cell, its index along the axis in the box).
+    /// Calls use(cell, index along `axis` in the box) for every cell of the box.
     template <class Use>
     void each_cell(const Extents& low, const Extents& extent, std::size_t axis, const Use& use) const {
         Extents step(extent.size(), 0);
@@ -148,8 +150,9 @@ class PatchHalving {
         }
     }
 
-    /// Brings that share of the capacity to the front, as near as planes across the axis allow, and returns how many slots
-    /// these are. Between planes: what is cut inside one is not a box, and its patches lie askew to their neighbors.
+    /// Moves slots with this share of the capacity to the front, as exactly as planes across the axis allow;
+    /// returns their number. Cuts between planes only, because a cut inside a plane would leave a part that
+    /// is not a box and misalign its patches with their neighbors.
     std::size_t split_slots(std::span<Position> slots, std::size_t axis, double share) const {
         const auto along = [&](Position slot) { return at(slot, axis); };
         const auto [least, most] = std::ranges::minmax(slots | std::views::transform(along));
@@ -157,7 +160,7 @@ class PatchHalving {
             std::size_t slots = 0;
             double capacity = 0;
         };
-        // If there is only one plane, inside a node, each slot counts as a plane.
+        // Inside a node, which has only one plane, each slot counts as a plane.
         std::vector<Plane> planes(least == most ? slots.size() : most - least + 1);
         for (std::size_t i = 0; i < slots.size(); ++i) {
             Plane& plane = planes[least == most ? i : along(slots[i]) - least];
@@ -182,7 +185,7 @@ class PatchHalving {
         return split;
     }
 
-    /// The slot nearest to the mean of the coordinates.
+    /// The slot nearest to the mean coordinates.
     [[nodiscard]] Position middle_of(std::span<const Position> slots) const {
         std::vector<double> mean(dimensions_, 0);
         for (const Position slot : slots) {
@@ -201,9 +204,9 @@ class PatchHalving {
     std::span<const std::int64_t> masses_;
     std::span<const std::int64_t> capacities_;
     const Patches& patches_;
-    std::size_t dimensions_;                           // of the machine
+    std::size_t dimensions_;                           // number of axes of the machine
     std::vector<std::uint32_t> at_;                    // coordinates, slot by slot
-    std::vector<std::optional<std::size_t>> partner_;  // of an axis of the slots
+    std::vector<std::optional<std::size_t>> partner_;  // cell axis by slot axis
     std::vector<Position> position_of_cell_;
 };
 

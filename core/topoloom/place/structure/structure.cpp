@@ -18,10 +18,10 @@ namespace topoloom::structure {
 
 namespace {
 
-/// Attempts at each kind of placement, however large the pattern.
+/// Minimum number of attempts for each kind of placement, for patterns of any size.
 constexpr std::size_t fewest_tries = 2;
 
-/// Keeps the best of the placements that are tried.
+/// Stores the best placement of those tried.
 class Best {
    public:
     Best(const Problem& problem, Meter& meter)
@@ -30,7 +30,7 @@ class Best {
           bound_(problem.graph().total_bytes().value * std::int64_t{grid::min_distance(problem.machine())}) {}
 
     void try_slots(std::vector<Slot> slots) {
-        // Threads cost more than they bring where little is to be added up.
+        // Threads cost more than they gain on small graphs.
         const int threads = problem_.graph().edge_count() < 100'000 ? 1 : problem_.threads();
         const std::int64_t value = hop_bytes(problem_.graph(), problem_.machine(), slots, threads);
         meter_.spend(slots.size());
@@ -38,21 +38,21 @@ class Best {
         value_ = value;
         slots_ = std::move(slots);
     }
-    /// Whether more attempts make no sense.
+    /// Whether further attempts are pointless.
     [[nodiscard]] bool done() const { return value_ <= bound_ || meter_.is_exhausted(); }
     [[nodiscard]] bool optimal() const { return value_ <= bound_; }
-    /// Gives the best placement away.
+    /// Moves the best placement out.
     [[nodiscard]] Placement placement() { return {problem_.allocation(), std::move(slots_)}; }
 
    private:
     const Problem& problem_;
     Meter& meter_;
-    std::int64_t bound_;  // every message over the shortest distance that there is
+    std::int64_t bound_;  // cost if every message had the smallest possible distance
     std::int64_t value_ = std::numeric_limits<std::int64_t>::max();
     std::vector<Slot> slots_;
 };
 
-/// A pattern in equal blocks, one for each router, and the routers folded upon.
+/// Maps the pattern in equal blocks, one per router, and folds the blocks onto the routers.
 class BlocksOnRouters {
    public:
     BlocksOnRouters(const GridPattern& pattern, const grid::SlotGrid& grid)
@@ -61,8 +61,8 @@ class BlocksOnRouters {
           blocking_(pattern, grid.inside),
           stride_(strides_of(pattern.axes)) {}
 
-    /// Tries up to `tries` foldings, those with the best estimate first. True if one is so plain that nothing else
-    /// needs to be tried.
+    /// Tries up to `tries` foldings, best estimates first. Returns true if a plain folding makes other
+    /// attempts unnecessary.
     bool try_all(std::size_t tries, Best& best) {
         Extents block;
         list_blocks(block, grid_.slots_per_router, tries);
@@ -76,11 +76,11 @@ class BlocksOnRouters {
             if (candidate.folding.nests() && !best.done())
                 best.try_slots(slots_of(candidate, grid::Reflection::nested));
         }
-        // If every attempt takes long, any folding will do: the alternatives rarely beat it.
+        // If attempts are expensive, the first folding suffices: alternatives rarely beat it.
         return tries == fewest_tries && !candidates_.empty();
     }
 
-    /// Whether that was so.
+    /// Whether a plain folding was found.
     [[nodiscard]] bool plain() const { return plain_; }
 
    private:
@@ -90,7 +90,7 @@ class BlocksOnRouters {
         double estimate;
     };
 
-    /// All blocks with this number of ranks whose extents divide those of the pattern.
+    /// All blocks of this number of ranks whose extents divide the pattern's extents.
     void list_blocks(Extents& block, std::uint64_t ranks, std::size_t tries) {
         const std::size_t i = block.size();
         if (i == pattern_.axes.size()) {
@@ -126,7 +126,7 @@ class BlocksOnRouters {
         }
     }
 
-    /// Bytes of all messages along an axis between blocks of this extent.
+    /// Bytes of all messages along an axis between blocks with this extent.
     [[nodiscard]] double bytes_leaving(std::size_t axis, std::uint32_t block) const {
         const PatternAxis& own = pattern_.axes[axis];
         double bytes = 0;
@@ -148,7 +148,7 @@ class BlocksOnRouters {
     }
 
     [[nodiscard]] std::vector<Slot> slots_of(const Candidate& candidate, grid::Reflection reflection) const {
-        std::vector<GridCell> inside;  // cells of the first block in the order of its slots
+        std::vector<GridCell> inside;  // cells of the first block, in slot order
         blocking_.list_cells(candidate.block, GridCell{0}, inside);
         std::vector<Slot> slots(pattern_.rank_of_cell.size());
         Extents at(candidate.block.size(), 0);
@@ -172,7 +172,7 @@ class BlocksOnRouters {
         return slots;
     }
 
-    /// One rank a router, or one router for all: plain foldings and boxes cost what was computed.
+    /// One rank per router, or all in one router: the computed cost of plain foldings and boxes is exact.
     [[nodiscard]] bool estimates_are_exact() const {
         return pattern_.uniform && !grid_.has_ports &&
                (grid_.slots_per_router == 1 || grid_.slots_per_router == pattern_.rank_of_cell.size());
@@ -201,7 +201,7 @@ grid::GridPoints cells_of(const GridPattern& pattern) {
     return cells;
 }
 
-/// Slots by the coordinates of their nodes; slots of one node keep their order.
+/// The coordinates of the slots' nodes; slots of the same node keep their order.
 grid::GridPoints points_of_slots(const Machine& machine, const std::vector<Slot>& slots) {
     grid::GridPoints points{machine.grid(), {}};
     for (const Slot slot : slots) {
@@ -211,7 +211,7 @@ grid::GridPoints points_of_slots(const Machine& machine, const std::vector<Slot>
     return points;
 }
 
-/// Halves both sides, by all choices if there is time for them.
+/// Halves pattern and slots together, with all options if the budget permits.
 void try_halving(const Problem& problem, const GridPattern& pattern, std::size_t tries, Best& best) {
     const bool spare = problem.rank_count() < problem.allocation().slot_count();
     for (const grid::CutChoice cuts : {grid::CutChoice::by_shape, grid::CutChoice::by_cost}) {
@@ -224,7 +224,7 @@ void try_halving(const Problem& problem, const GridPattern& pattern, std::size_t
     }
 }
 
-/// Lines through the grid of ranks along lines through the slots: good where both almost have one shape.
+/// Matches lines through the rank grid with lines through the slots: good if both have almost the same shape.
 void try_lines(const Problem& problem, const GridPattern& pattern, std::size_t tries, Best& best) {
     std::vector<Slot> slots(problem.allocation().slots().begin(), problem.allocation().slots().end());
     std::sort(slots.begin(), slots.end());
@@ -246,7 +246,7 @@ void try_lines(const Problem& problem, const GridPattern& pattern, std::size_t t
     }
 }
 
-/// All-to-all with the same bytes everywhere and no slot to spare: every placement is as good.
+/// Uniform all-to-all with no spare slot: all placements are equally good.
 bool nothing_to_gain(const Problem& problem, const GridPattern& pattern) {
     return pattern.axes.size() == 1 && pattern.axes[0].kind == AxisKind::clique && pattern.uniform &&
            problem.rank_count() == problem.allocation().slot_count();
