@@ -29,7 +29,7 @@ std::string counted(std::size_t axes) { return std::to_string(axes) + (axes == 1
 
 std::string type_of(nb::handle object) { return nb::type_name(object.type()).c_str(); }
 
-/// The reason for dtype object: the first element that is not a 64-bit number.
+/// The reason for a NumPy dtype object: the first element that is not a 64-bit number.
 std::string odd_object(nb::handle array) {
     if (nb::cast<std::size_t>(array.attr("ndim")) == 0) {
         const nb::object item = array.attr("item")();
@@ -74,7 +74,7 @@ std::string shown(T number) {
     return text.str();
 }
 
-/// The reason why the number is not representable as T, if so.
+/// The reason why the number is not representable as T, if any.
 template <class T, class S>
 std::optional<std::string> misfit(S number) {
     if constexpr (std::is_floating_point_v<S>) {

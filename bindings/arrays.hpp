@@ -44,7 +44,7 @@ class ArrayArgument {
     std::span<const T> values_;
     std::size_t shape_[axes]{};
     bool is_single_ = false;
-    nb::object owner_;                       // of values that were not converted
+    nb::object owner_;                       // owns values_ if they were not converted
     std::shared_ptr<std::vector<T>> own_{};  // converted values
     std::string problem_;
     bool wrong_type_ = false;

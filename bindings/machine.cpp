@@ -59,7 +59,7 @@ bool connected(const Machine& m, std::uint32_t a, std::uint32_t b) {
     return m.connected(node_of(m, a), node_of(m, b));
 }
 
-/// Applies `one` to pairs: of two arrays of equal length, or of an array and a single number.
+/// Applies `one` to pairs from two arrays of equal length, or from an array and a single number.
 template <auto one>
 nb::object for_pairs(const Machine& m, const Ids& a, const Ids& b, const char* name_a, const char* name_b) {
     const std::span<const std::uint32_t> from = a.values(name_a);

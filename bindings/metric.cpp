@@ -26,7 +26,7 @@ namespace {
 using Loader = std::tuple<std::uint32_t, std::uint32_t, double>;
 using Hot = std::tuple<std::string, double, double, std::vector<Loader>>;
 
-/// A judgement with the hottest links, which take a pass of their own.
+/// A judgement with the hottest links, which require a separate pass.
 struct Judged {
     Judgement measures;
     std::vector<Hot> hottest;
@@ -48,7 +48,7 @@ Judged judge_allocated(const CommGraph& graph, const Allocation& allocation, con
     return judged;
 }
 
-/// A shape with the loads that it was computed from.
+/// A shape and the loads from which it was computed.
 struct Shaped {
     BigVector<double> loads;
     AllocationShape shape;

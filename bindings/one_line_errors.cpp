@@ -18,7 +18,7 @@ namespace nb = nanobind;
 
 namespace {
 
-/// The first fields of nanobind's functions, whose definition is private. wrap() checks them.
+/// The first fields of nanobind's function objects, whose definition is private. wrap() checks them.
 struct Function {
     PyObject_VAR_HEAD vectorcallfunc call;
 };
@@ -39,7 +39,7 @@ std::string shown(PyObject* argument) {
             const std::string whole = nb::str(text).c_str();
             if (whole.size() <= longest) return whole;
         }
-        PyErr_Clear();  // an integer with too many digits
+        PyErr_Clear();  // an integer with too many digits for text
     }
     const std::string type = nb::str(nb::handle(argument).type().attr("__name__")).c_str();
     return is_initialized(argument) ? type : type + " that was never initialized";
@@ -58,7 +58,7 @@ std::string list_signatures(std::string_view text) {
     return forms;
 }
 
-/// The package's explanation of which argument is wrong; empty if there is none.
+/// The package's explanation of the invalid argument; empty if there is none.
 std::string explain_arguments(nb::handle function, std::size_t own, PyObject* const* args, std::size_t count,
                               PyObject* names) {
     nb::list given;
@@ -71,7 +71,7 @@ std::string explain_arguments(nb::handle function, std::size_t own, PyObject* co
         return nb::cast<std::string>(
             call_python("topoloom.support.call_errors", "complaint", function, given, named));
     } catch (const std::exception&) {
-        return {};  // for example text that is not Unicode
+        return {};  // for example, text that is not Unicode
     }
 }
 
@@ -116,7 +116,7 @@ void shorten(PyObject* function, PyObject* const* args, std::size_t count, PyObj
     PyErr_Restore(type, value, trace);
 }
 
-/// Higher bits of the count are flags.
+/// The higher bits of the count are flags.
 constexpr std::size_t most_arguments = 0xFFFF;
 
 template <std::size_t kind>

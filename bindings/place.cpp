@@ -76,7 +76,7 @@ std::string repr_of(const Found& found) {
     return text + ")";
 }
 
-/// Returns use(graph), with proxies applied if ranks share slots.
+/// Calls use(graph), with proxies applied if ranks share slots.
 double with_proxies_applied(const CommGraph& graph, const Placement& placement, const auto& use) {
     const bool sent_once = placement.use() == SlotUse::shared && !graph.proxied().empty();
     return sent_once ? use(apply_proxies(graph, placement.slots())) : use(graph);

@@ -52,7 +52,7 @@ class SearchMonitor {
     bool raised_ = false;
 };
 
-/// Handles signals from a thread without the GIL; throws exceptions such as KeyboardInterrupt.
+/// Handles signals in a thread without the GIL; throws exceptions such as KeyboardInterrupt.
 inline void check_signals() {
     const nanobind::gil_scoped_acquire held;
     if (PyErr_CheckSignals() != 0) throw nanobind::python_error();

@@ -23,7 +23,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// Collects answers for the given links, by default all; a single number for a single link.
+/// Collects one answer per link, by default of all links; a single number for a single link.
 template <class Number, class Answer>
 nb::object query_links(const Machine& m, const std::optional<Ids>& given, const Answer& answer) {
     const NetworkView network(m.topology());
@@ -74,7 +74,7 @@ nb::object links_up(const Machine& m) {
     return new_array(std::move(up));
 }
 
-/// The given ids, by default all.
+/// The ids in the argument, by default all.
 template <class I>
 std::vector<I> listed(const std::optional<Ids>& given, const char* name, std::size_t count) {
     if (given) return copy_of<I>(*given, name);

@@ -38,7 +38,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// How switches are simulated.
+/// The switch model of a simulation.
 struct SwitchSettings {
     PacketFormat format;
     NamedSwitch how;
@@ -57,14 +57,14 @@ struct ProgramMeasure {
     std::vector<double> busy{};  // [channel]: seconds
 };
 
-/// How a simulation is run.
+/// Options of a simulation run.
 struct RunOptions {
     std::uint64_t seed;
     int threads;
     const std::optional<Progress>& progress;
 };
 
-/// By channel: the cycles during which it sent.
+/// By channel: the number of cycles in which it sent.
 std::vector<double> busy_cycles(const NetworkTiming& times, const std::vector<std::uint64_t>& carried) {
     std::vector<double> busy(carried.size());
     for (std::size_t c = 0; c < busy.size(); ++c)
@@ -72,7 +72,8 @@ std::vector<double> busy_cycles(const NetworkTiming& times, const std::vector<st
     return busy;
 }
 
-/// Simulates the workload make(times) in switches; finish(workload, cycles) writes when its ranks were done.
+/// Simulates the workload make(times) on switches; finish(workload, cycles) writes the completion cycle of
+/// each rank.
 template <class Make, class Finish>
 ProgramMeasure measure(const SwitchWiring& wiring, const SwitchSettings& settings, const RunOptions& run,
                        std::span<const SwitchGroup> groups, const Make& make, const Finish& finish) {

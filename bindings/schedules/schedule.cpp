@@ -54,7 +54,7 @@ nb::tuple messages_of(const AnySchedule& schedule, std::uint64_t round) {
                           array_of(messages, &SentMessage::bytes));
 }
 
-/// Takes 1 to 2 GiB.
+/// Maximum number of messages in a list; they take 1 to 2 GiB.
 constexpr std::size_t max_listed = std::size_t{1} << 26;
 
 nb::tuple all_messages_of(const AnySchedule& schedule) {
@@ -98,7 +98,7 @@ nb::list blocks_of(const AnySchedule& schedule, std::uint64_t round, std::uint32
     return blocks;
 }
 
-/// The communication graph of an all-gather; unit: every message has `bytes`.
+/// The communication graph of an all-gather, in which every message has `bytes` bytes.
 CommGraph all_gather_pattern(std::string_view name, std::size_t ranks, std::int64_t bytes, bool unit) {
     const Call call{Operation::all_gather, ranks, Bytes{unit ? 0 : bytes}};
     if (unit && bytes < 0) fail("all-gather: ", bytes, " bytes; there must be 0 or more");

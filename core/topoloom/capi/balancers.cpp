@@ -35,7 +35,7 @@ void hand_over(Shares shares, topoloom_own_plan* plan) {
     plan->owner = owner.release();
 }
 
-/// Sends and receives until the coroutine has decided. False: a message failed.
+/// Sends and receives until the coroutine has decided. Returns false if a message failed.
 bool run_on_channel(PeerChannel& channel, Coroutine<OwnPlan>& coroutine, const topoloom_channel& messages) {
     coroutine.start();
     while (true) {
@@ -77,7 +77,7 @@ int topoloom_balancer_make(const char* method, const char* machine, size_t ranks
                 made->slots.emplace_back(slot);
             }
         }
-        // Wrong names and options, and a machine that is missing, are said before there are loads.
+        // Checks method name, options and machine early, before loads are known.
         const std::vector<std::int64_t> nothing(ranks, 0);
         BalanceProblem problem{nothing};
         if (made->machine) {

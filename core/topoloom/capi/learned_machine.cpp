@@ -11,7 +11,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::uint64_t max_slots = 1 << 26;  // placements keep a byte for each
+constexpr std::uint64_t max_slots = 1 << 26;  // placements store one byte per slot
 
 /// Sorts processes by their groups, outermost first, then by number.
 std::vector<std::size_t> sort_by_groups(const Groups& groups) {
@@ -23,14 +23,14 @@ std::vector<std::size_t> sort_by_groups(const Groups& groups) {
     return order;
 }
 
-/// The first level at which two processes are in different groups; `levels` if they share all groups.
+/// The first level at which two processes are in different groups; `levels` if all groups are equal.
 std::size_t first_difference(const Groups& groups, std::size_t a, std::size_t b) {
     const auto of_a = groups.of(a);
     return static_cast<std::size_t>(std::ranges::mismatch(of_a, groups.of(b)).in1 - of_a.begin());
 }
 
-/// For each process and level, the number of its group within the group above; at the last level the number of the process.
-/// The first `merged` levels are merged with the next one.
+/// Numbers the groups inside the parent group, for each process and level; the last level numbers the
+/// processes. The first `merged` levels are merged with the next level.
 class Digits {
    public:
     Digits(const Groups& groups, std::size_t merged)
@@ -45,7 +45,7 @@ class Digits {
         }
     }
     [[nodiscard]] const std::uint32_t* of(std::size_t process) const { return &digits_[process * width_]; }
-    /// By level, the largest number of parts of a group.
+    /// The largest number of parts of a group, by level.
     [[nodiscard]] std::vector<std::uint32_t> arities() const {
         std::vector<std::uint32_t> arity(width_, 1);
         for (std::size_t i = 0; i < digits_.size(); ++i)
@@ -58,7 +58,7 @@ class Digits {
     std::vector<std::uint32_t> digits_;
 };
 
-/// The number of slots, at most max_slots + 1.
+/// The number of slots, limited to max_slots + 1.
 std::uint64_t count_slots(const std::vector<std::uint32_t>& arity) {
     std::uint64_t product = 1;
     for (const std::uint32_t a : arity) product = std::min(product * a, max_slots + 1);
@@ -71,7 +71,7 @@ std::string joined(const std::vector<std::uint32_t>& numbers) {
     return text;
 }
 
-/// Distances are those that `topoloom machine detect` writes for nodes.
+/// Distances are the same as those of `topoloom machine detect` for nodes.
 std::string write_tree(const std::vector<std::uint32_t>& arity, std::size_t node_level) {
     constexpr std::uint32_t node_cost = 16;
     std::vector<std::uint32_t> network, inside, distance;
@@ -146,7 +146,7 @@ Seated seat_on_machine(std::string_view text, const Groups& groups) {
     std::vector<std::uint32_t> met(given.node_count());
     for (const std::size_t p : sort_by_groups(groups)) {
         const auto node = static_cast<std::uint32_t>(groups.of(p)[0]);
-        // Fewer processes than slots are assumed to be spread evenly.
+        // If processes are fewer than slots, they are assumed to be evenly spread.
         const std::uint64_t local = std::uint64_t{met[node]++} * node_slots / on_node[node];
         seated.slots[p] = Slot{node * node_slots + static_cast<std::uint32_t>(local)};
     }

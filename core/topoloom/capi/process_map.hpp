@@ -12,6 +12,5 @@ struct topoloom_process_map {
           allocation(topoloom::Allocation::of_slots(machine, seated.slots)) {}
 
     topoloom::Machine machine;
-    topoloom::Allocation
-        allocation;  // the slot of process i is the i-th, so block placement is the present order
+    topoloom::Allocation allocation;  // slot of process i, so that block placement is the current order
 };

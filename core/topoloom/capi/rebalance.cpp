@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Objects on processes for C: by balancers and by mappers.
+// C interface of rebalancing: moves objects by balancers and mappers.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -93,7 +93,7 @@ bool is_balancer(std::string_view policy) {
     return std::ranges::find(balancers(), name, &Balancer::name) != balancers().end();
 }
 
-/// The wider the capacities, the surer do objects of any loads fit.
+/// Wider capacities let objects with uneven loads fit more reliably.
 std::vector<Rank> place_objects(const Program& program, const std::string& chain,
                                 const topoloom_rebalance_options& options, std::int64_t bytes_per_object) {
     const double heaviest = std::ranges::max(program.tasks.loads);

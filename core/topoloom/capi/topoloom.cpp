@@ -24,7 +24,7 @@ struct Wanted {
     std::string objective = "hop-bytes";
     std::uint32_t seed = 1;
     std::uint32_t threads = 0;
-    std::uint32_t seconds = 8;  // a whole job waits
+    std::uint32_t seconds = 8;  // short, because the whole job waits
 
     void visit(auto& field) {
         field("mapper", mapper, "as for `topoloom map`");
@@ -73,7 +73,7 @@ void order(const Allocation& at, const topoloom_pattern& pattern, const Wanted& 
         objective.is(ObjectiveKind::hop_bytes) ? plain : plain.with_objective(objective, {}, {});
     const Placement present(
         at, {at.slots().begin(), at.slots().begin() + static_cast<std::ptrdiff_t>(graph.rank_count())});
-    // A limit, not a budget, which a search would use up: small problems are done at once.
+    // A time limit instead of a budget, which a search would use up even for small problems.
     using Clock = std::chrono::steady_clock;
     const Clock::time_point end = Clock::now() + std::chrono::seconds(wanted.seconds);
     Budget budget;

@@ -20,12 +20,12 @@ using Flags = AxisFlags;
 constexpr std::size_t max_axes = 8;
 constexpr std::size_t max_lines = 16;
 constexpr std::size_t lines_to_split_on = 4;
-constexpr std::size_t starts_on_line = 8;         // of the exchange of pieces
+constexpr std::size_t starts_on_line = 8;         // starting orders for the piece exchange
 constexpr std::size_t layouts_to_split = 4;       // on a line
-constexpr std::size_t starts_on_layout = 2;       // together as many as on a line of one layout
-constexpr std::size_t max_messages = 50'000'000;  // measured on a line: then exchanging ends
+constexpr std::size_t starts_on_layout = 2;       // with layouts_to_split, as many as starts_on_line
+constexpr std::size_t max_messages = 50'000'000;  // measured per line, after which exchanging ends
 
-/// Orders of pieces on one line.
+/// Searches orders of pieces along one line of slots.
 class LineSearch {
    public:
     struct Found {
@@ -38,7 +38,7 @@ class LineSearch {
     LineSearch(const MeshOnMachine& mesh, grid::SlotLine line)
         : mesh_(&mesh), line_(std::move(line)), known_(mesh.traffics()) {}
 
-    /// Ranks along the line as they are numbered.
+    /// The order in which the ranks are numbered.
     [[nodiscard]] Found as_numbered(std::size_t layout, Meter& meter) {
         const auto& extents = mesh_->layouts()[layout].extents;
         Found found{layout, 0, {}, Flags(extents.size(), false)};
@@ -48,7 +48,8 @@ class LineSearch {
         return found;
     }
 
-    /// The best orders of whole axes, the fastest first. Tries as many orders as the budget allows, at least one.
+    /// The best orders of whole axes, fastest first. Tries at least one order, and as many as the budget
+    /// allows.
     [[nodiscard]] std::vector<Found> nested(std::size_t layout, std::size_t keep, Meter& meter) {
         const auto& extents = mesh_->layouts()[layout].extents;
         std::vector<std::uint32_t> axes;
@@ -67,7 +68,7 @@ class LineSearch {
         return all;
     }
 
-    /// Exchanges any two prime factors of axes while that gains.
+    /// Splits axes into prime factors and exchanges pairs of factors as long as that reduces the time.
     [[nodiscard]] Found split(Found found, Meter& meter) {
         if (mesh_->layouts()[found.layout].solid) return found;
         found.pieces = factors(found.pieces);
@@ -107,7 +108,7 @@ class LineSearch {
         return order;
     }
 
-    /// Values that differ only by rounding are equal.
+    /// Compares with a tolerance, so that values that differ only by rounding are equal.
     static bool less(double a, double b) { return a < b * (1 - 1e-12); }
 
    private:
@@ -135,7 +136,7 @@ class LineSearch {
             if (less(other.seconds, found.seconds)) found = std::move(other);
         }
     }
-    /// Looked up by the digits of the traffic's axes, on which alone it depends.
+    /// The time of one traffic, cached by the digits of its axes, which determine the time.
     double seconds_of(std::size_t t, const Found& found) {
         const NumberedLayout& layout = mesh_->layouts()[found.layout];
         const NumberedTraffic& traffic = layout.traffic[t];
@@ -159,13 +160,13 @@ class LineSearch {
         return entry->second;
     }
 
-    const MeshOnMachine* mesh_;  // searches are sorted
+    const MeshOnMachine* mesh_;  // a pointer, because searches are sorted
     grid::SlotLine line_;
     std::vector<std::map<DigitKey, double>> known_;  // by traffic
     std::size_t measured_ = 0;                       // messages
 };
 
-/// A line, and the orders to begin with, the fastest first.
+/// A line and its starting orders, fastest first.
 struct Start {
     LineSearch search;
     std::vector<LineSearch::Found> found;
@@ -178,7 +179,7 @@ std::vector<Start> starts_on(const MeshOnMachine& mesh, const Allocation& alloca
     return starts;
 }
 
-/// The lines whose orders take least to begin with.
+/// The lines with the fastest starting orders.
 std::span<Start> promising(std::vector<Start>& starts) {
     std::erase_if(starts, [](const Start& start) { return start.found.empty(); });
     std::ranges::stable_sort(starts, {}, [](const Start& start) { return start.found.front().seconds; });

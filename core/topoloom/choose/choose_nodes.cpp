@@ -55,7 +55,7 @@ class Chooser {
     }
 
    private:
-    /// The ranks of every node that has any, as one task.
+    /// The ranks of every used node, combined into one task per node.
     struct Tasks {
         CommGraph graph;
         std::vector<Node> node;  // of a task
@@ -75,8 +75,9 @@ class Chooser {
         return {graph_, allocation, seed_, threads_};
     }
 
-    /// What the next step may use: its share of all work, and of the time as much as of the shares that are left. So
-    /// the time that one step saves is for the next, and work is shared out alike for any number of threads.
+    /// The budget of the next step: its share of the total work, and of the remaining time in proportion to
+    /// the remaining shares. Time saved by one step benefits the next; work shares do not depend on the
+    /// number of threads.
     [[nodiscard]] Budget next_part(double share) {
         constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
         Budget part;
@@ -104,7 +105,7 @@ class Chooser {
         return nodes;
     }
 
-    /// Structured patterns often fit boxes best, and one box of a shape is as good as another.
+    /// Boxes often suit structured patterns best, and all boxes of one shape are equivalent.
     void try_boxes(double share) {
         constexpr std::size_t max_boxes = 64;
         const Budget part = next_part(share);
@@ -164,10 +165,10 @@ class Chooser {
         return {std::move(graph), std::move(nodes), std::move(task_of_rank)};
     }
 
-    /// Tasks and the nodes they should move to.
+    /// Tasks and their target nodes.
     struct Move {
         Tasks tasks;
-        Placement target;  // on the machine whose nodes are single slots
+        Placement target;  // on the machine with one slot per node
     };
 
     [[nodiscard]] Move placed_among_all_free(double share) {
@@ -183,7 +184,7 @@ class Chooser {
         const Problem problem(all.graph, bare_free_, seed_, threads_);
         std::vector<Slot> start;
         for (const Node node : all.node) start.emplace_back(node.value);
-        // At most a few seconds without a budget.
+        // Without a budget, limited to a few seconds.
         const auto count = static_cast<double>(all.graph.rank_count());
         const double degree = static_cast<double>(problem.symmetric().edge_count()) / count;
         const double sweeps = std::clamp(2e8 / (9 + degree) / count, 16.0, 10'000.0);
@@ -197,7 +198,7 @@ class Chooser {
         return {std::move(all), std::move(target)};
     }
 
-    /// Whole nodes move, with all that is on them.
+    /// Moves whole nodes with all their ranks.
     void move_nodes(const Move& move) {
         std::vector<Slot> slots;
         std::vector<Node> nodes;
@@ -221,17 +222,17 @@ class Chooser {
     const CommGraph& graph_;
     const Allocation& free_;
     const Machine& machine_;
-    Machine bare_machine_;  // the same network with one slot a node
+    Machine bare_machine_;  // the same network with one slot per node
     Allocation bare_free_;
     std::size_t count_;
     std::string_view chain_;
     std::uint64_t seed_;
     int threads_;
     const Budget& budget_;
-    Budget timed_;  // the same without a limit of work, which every step has for itself
+    Budget timed_;  // the budget without its work limit; each step has a work limit
     Meter clock_;
     double share_left_ = 1;
-    std::vector<std::uint32_t> position_;  // of a free node among the free ones
+    std::vector<std::uint32_t> position_;  // index among the free nodes, by node
     std::vector<Node> chosen_;
     std::optional<Placement> placement_;
     std::int64_t value_ = 0;

@@ -20,9 +20,10 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::size_t max_links = 4'000'000;  // that partitioning is tried on
+constexpr std::size_t max_links = 4'000'000;  // limit for multilevel partitioning
 
-/// The extents of routers' coordinates, the last varying fastest; of a network without, its vertices.
+/// The extents of the routers' coordinates, the last varying fastest; without coordinates, the number of
+/// vertices.
 std::vector<std::uint32_t> grid_of(const Machine& machine) {
     return with_topology(machine, [&](const auto& network) {
         if constexpr (requires { std::vector<std::uint32_t>(network.spec().size); }) {
@@ -33,7 +34,7 @@ std::vector<std::uint32_t> grid_of(const Machine& machine) {
     });
 }
 
-/// Tries halvings of one machine and keeps the worst-joined.
+/// Tries halvings of one machine and stores the one with the smallest bandwidth.
 class Halver {
    public:
     explicit Halver(const Machine& machine)
@@ -55,8 +56,8 @@ class Halver {
         result_.at_most = BytesPerSecond{std::numeric_limits<double>::infinity()};
     }
 
-    /// Across each axis in turn: the positions before its middle, and of the middle position, where the extent is odd,
-    /// half likewise across the other axes, the longest first.
+    /// Halves across each axis in turn: the positions before the middle. The middle position of an odd extent
+    /// is halved in the same way across the other axes, longest first.
     void across_axes(const Extents& grid) {
         const std::size_t positions =
             std::accumulate(grid.begin(), grid.end(), std::size_t{1}, std::multiplies<>());
@@ -74,8 +75,8 @@ class Halver {
         }
     }
 
-    /// The first half of the nodes by number; the switches of the lower levels go with what is attached to them, those
-    /// above stay together, for any height of the border.
+    /// Halves by node number. Lower-level switches join the side of their attached nodes; switches above stay
+    /// together. Tries every level as the limit.
     void in_order() {
         std::vector<char> side(nodes_on_.size(), 1);
         std::uint64_t filled = 0;
@@ -140,10 +141,10 @@ class Halver {
         best_ = side;
     }
 
-    /// A switch weighs 1 and all switches together less than a node, so that only nodes are halved.
+    /// A switch weighs 1, and all switches together weigh less than a node, so that only nodes are balanced.
     [[nodiscard]] std::int64_t node_mass() const { return static_cast<std::int64_t>(nodes_on_.size()) + 1; }
 
-    /// Vertices and the links between them, both directions as one edge.
+    /// The graph of vertices and links; both directions form one edge.
     const partition::WeightedGraph& graph() {
         if (graph_.size() > 0) return graph_;
         const double slowest = *std::ranges::min_element(bandwidth_);
@@ -170,7 +171,7 @@ class Halver {
         return graph_;
     }
 
-    /// Links from the nearest node.
+    /// Number of links from each vertex to the nearest node.
     std::vector<std::uint32_t> heights() {
         std::vector<std::uint32_t> height(nodes_on_.size(), 0);
         std::vector<Vertex> queue;
@@ -194,9 +195,9 @@ class Halver {
     NodeHalves halves_;
     MachineBisection result_;
     std::vector<std::uint32_t> nodes_on_;  // by vertex
-    std::vector<LinkEnds> ends_;           // of the links that are up
-    std::vector<double> bandwidth_;        // of the same
-    std::vector<char> best_;               // side of each vertex
+    std::vector<LinkEnds> ends_;           // links that are up
+    std::vector<double> bandwidth_;        // by entry of ends_
+    std::vector<char> best_;               // side by vertex
     partition::WeightedGraph graph_;
 };
 

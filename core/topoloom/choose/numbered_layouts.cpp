@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t max_common_axes = 8;
 
-/// Position on the line of the x-th rank along an axis, relative to that of the first.
+/// Position on the line of the x-th rank along an axis, relative to the first rank.
 std::size_t offset(const std::vector<Digit>& digits, bool back_and_forth, std::uint32_t x) {
     std::size_t sum = 0;
     for (const auto& [size, stride] : digits) {
@@ -27,11 +27,11 @@ std::size_t offset(const std::vector<Digit>& digits, bool back_and_forth, std::u
     return sum;
 }
 
-/// The digits of rank numbers that a traffic counts along.
+/// The digits of rank numbers along the axes of a traffic.
 std::vector<Digit> digits_of(const ViewTraffic& one) {
     std::vector<Digit> digits;
     for (const std::uint32_t axis : one.traffic.axes) {
-        if (axis >= one.extents.size()) return {{0, 0}};  // as no mesh has it; mesh_phases() refuses
+        if (axis >= one.extents.size()) return {{0, 0}};  // an invalid digit, which mesh_phases() rejects
         const auto below = std::span(one.extents).first(axis);
         digits.push_back(
             {one.extents[axis], std::accumulate(below.begin(), below.end(), 1U, std::multiplies{})});
@@ -115,7 +115,7 @@ void MeshOnMachine::add(const MeshLayout& layout, std::vector<std::uint32_t> ext
 std::vector<Slot> MeshOnMachine::slots(std::size_t layout, const grid::SlotLine& line,
                                        const AxisPieces& pieces, const AxisFlags& back_and_forth) const {
     const auto& extents = layouts_[layout].extents;
-    std::vector<std::size_t> place{0};  // on the line, of the ranks of the axes so far
+    std::vector<std::size_t> place{0};  // positions on the line of the ranks of the axes so far
     for (std::uint32_t axis = 0; axis < extents.size(); ++axis) {
         const std::vector<Digit> digits = digits_of(axis, pieces, line, back_and_forth[axis]);
         const std::size_t before = place.size();

@@ -41,8 +41,8 @@ ProgramBuilder::ProgramBuilder(const BlockLayout& layout, bool in_rank_order)
       in_rank_order_(in_rank_order),
       signals_(layout.collective().operation() == Operation::barrier) {
     if (!is_scan(layout.collective().operation())) return;
-    // A scan has two sums: block 0 is that of the ranks that rounds have brought together, the prefix that of the lower
-    // ones among them.
+    // A scan has two sums: block 0 is the total of the ranks combined so far; the prefix covers only the
+    // lower ranks among them.
     const bool with_own = layout.collective().operation() == Operation::scan;
     const Location share = *layout.initial_location(0);
     const Location prefix{Memory::output, 0};
@@ -50,7 +50,7 @@ ProgramBuilder::ProgramBuilder(const BlockLayout& layout, bool in_rank_order)
     if (share == prefix) {
         total.area = scratch_.allocate(layout.units(0));
         total.at = scratch_.place(total.area);
-        add_work(before_, {false, share, total.at, layout.units(0)});  // the first message is sent from there
+        add_work(before_, {false, share, total.at, layout.units(0)});  // sent in the first message
     } else if (with_own) {
         add_work(meanwhile_, {false, share, prefix, layout.units(0)});
     }
@@ -84,7 +84,7 @@ std::int64_t ProgramBuilder::units_of(std::span<const std::uint64_t> blocks) con
     return sum;
 }
 
-/// Data that are not reduced are copied to their final location while the first messages are in flight.
+/// Data without reduction are copied to their final location while the first messages are in flight.
 void ProgramBuilder::begin_round() {
     scratch_.reuse();
     if (has_begun_ || layout_.collective().reduces()) return;
@@ -144,7 +144,7 @@ bool ProgramBuilder::fits_final_location(std::span<const std::uint64_t> blocks) 
     return end.has_value();
 }
 
-/// The location where a message is received.
+/// Chooses the location of a received message.
 Location ProgramBuilder::receive_location(const Received& message, Scratch::Area& area) {
     const std::int64_t units = units_of(message.blocks);
     Location at;
@@ -161,7 +161,8 @@ Location ProgramBuilder::receive_location(const Received& message, Scratch::Area
     return at;
 }
 
-/// Shares that are to be summed with what is in the input can be received at the last place; others would overwrite sums.
+/// Whether the message may be received at the final location: only if the own share is still in the input;
+/// otherwise the message would overwrite a sum.
 bool ProgramBuilder::is_final_location_free(const Received& message) {
     if (message.transfer != Transfer::combine) return true;
     return !is_from_below(message.from) && std::ranges::all_of(message.blocks, [&](std::uint64_t block) {
@@ -201,7 +202,7 @@ void ProgramBuilder::reduce_shares(const Received& message) {
     }
 }
 
-/// Copies the share out of the input.
+/// Moves the share from the input to a writable location.
 void ProgramBuilder::make_writable(std::uint64_t block) {
     const std::optional<Location> last = layout_.final_location(block);
     const std::int64_t units = layout_.units(block);
@@ -257,7 +258,7 @@ void ProgramBuilder::end_round(Transfer transfer, bool sends_again) {
     close_round();
 }
 
-/// From now on blocks that `meanwhile` has copied are sent from their final location.
+/// From now on, sends blocks that `meanwhile` has copied from their final location.
 void ProgramBuilder::use_final_locations() {
     for (const std::uint64_t block : moving_to_final_) {
         const auto at = states_.find(block);
@@ -268,7 +269,8 @@ void ProgramBuilder::use_final_locations() {
 
 bool ProgramBuilder::is_from_below(Rank from) const { return in_rank_order_ && from < layout_.rank(); }
 
-/// The nearest of the lower ranks first, then the nearest of the higher ones: each adds to one end.
+/// Sorts lower ranks first, nearest first, then higher ranks, nearest first: each extends one end of the
+/// range.
 void ProgramBuilder::sort_by_nearness() {
     std::ranges::sort(received_, [&](const Received& a, const Received& b) {
         const bool a_below = is_from_below(a.from), b_below = is_from_below(b.from);
@@ -300,7 +302,7 @@ void ProgramBuilder::barrier() {
 }
 
 RankProgram ProgramBuilder::finish() {
-    begin_round();  // of a rank alone there was none
+    begin_round();  // a single rank has no round
     use_final_locations();
     close_round();
     if (program_.rounds.empty()) program_.rounds.emplace_back();

@@ -14,7 +14,7 @@ namespace {
 
 using Capacity = std::array<std::int64_t, 2>;
 
-/// One level: a graph, its biases, and a split of it under refinement.
+/// The state of one level: a graph, its biases, and the split that is refined.
 class Split {
    public:
     Split(const WeightedGraph& graph, std::span<const std::int64_t> bias, const Capacity& capacity)
@@ -41,7 +41,7 @@ class Split {
         recount();
     }
 
-    /// Everything on side 1, then side 0 grows from a random vertex until it has `target`.
+    /// Puts all vertices on side 1, then grows side 0 from a random vertex to the mass `target`.
     void grow(std::int64_t target, Rng& rng) {
         std::ranges::fill(side_, char{1});
         recount();
@@ -62,7 +62,7 @@ class Split {
     }
 
    private:
-    static constexpr std::uint32_t worth_a_list = 1000;  // vertices; fewer are all looked at
+    static constexpr std::uint32_t worth_a_list = 1000;  // vertices; in smaller graphs, all are visited
 
     void recount() {
         mass_ = {0, 0};
@@ -109,7 +109,7 @@ class Split {
         }
     }
 
-    /// After the first `kept` moves.
+    /// Adds the first `kept` moved vertices and their peers to the border.
     void widen_border(std::size_t kept) {
         if (graph_.size() < worth_a_list) {
             border_ = id_list<Vertex>(graph_.size());
@@ -123,7 +123,7 @@ class Split {
         border_.erase(std::ranges::unique(border_).begin(), border_.end());
     }
 
-    /// Keeps the first `kept` moves and takes the others back.
+    /// Keeps the first `kept` moves and undoes the others.
     void end_pass(std::size_t kept) {
         heap_[0].clear();
         heap_[1].clear();
@@ -157,7 +157,7 @@ class Split {
         }
     }
 
-    /// The first vertex from `from` on, wrapping at the end, that may still move and is on side `wanted`.
+    /// The first unlocked vertex on side `wanted`, from `from` on with wrap-around.
     [[nodiscard]] Vertex unlocked_from(Vertex from, std::size_t wanted = 1) const {
         for (std::uint32_t i = from.value; i < from.value + graph_.size(); ++i) {
             const Vertex v{i < graph_.size() ? i : i - graph_.size()};
@@ -166,7 +166,7 @@ class Split {
         return Vertex::none;
     }
 
-    /// The vertex to move next, if there is one.
+    /// The vertex to move next, or none.
     Vertex choose() {
         const bool overfull[2] = {mass_[0] > capacity_[0], mass_[1] > capacity_[1]};
         for (const std::size_t s : {0U, 1U}) {
@@ -189,7 +189,7 @@ class Split {
                 passed_over_.push_back(v);
             }
             if (heap.empty()) continue;
-            // Among equal gains the fuller side gives.
+            // Ties go to the fuller side.
             if (best == Vertex::none || heap.top_gain() > gain_[best.value] ||
                 (heap.top_gain() == gain_[best.value] &&
                  mass_[s] - capacity_[s] > mass_[1 - s] - capacity_[1 - s])) {
@@ -199,7 +199,8 @@ class Split {
         return best;
     }
 
-    /// Moves each vertex at most once and keeps the best of all states met. True if that is better than before.
+    /// Moves each vertex at most once and returns to the best state visited. Returns true if the split
+    /// improved.
     bool pass() {
         begin_pass(true);
         const auto before = std::tuple(excess(), cost_);
@@ -225,13 +226,13 @@ class Split {
     std::vector<char> side_;
     std::vector<std::int64_t> gain_;
     std::vector<char> locked_;
-    std::vector<Vertex> border_;  // ascending; all vertices at the border, and some more
+    std::vector<Vertex> border_;  // ascending; includes all border vertices
     std::array<GainHeap, 2> heap_;
     std::vector<Vertex> moved_;
     std::vector<Vertex> passed_over_;
     Capacity mass_{};
     std::int64_t cost_ = 0;
-    std::int64_t slack_ = 0;  // how far a side may overflow while it looks for a better split
+    std::int64_t slack_ = 0;  // allowed temporary overflow of a side
     std::uint64_t work_ = 0;
 };
 
@@ -246,12 +247,13 @@ struct Means {
 struct Level {
     WeightedGraph graph;
     std::vector<std::int64_t> bias;
-    std::vector<Vertex> coarse_of;  // of the vertices one level finer
+    std::vector<Vertex> coarse_of;  // by vertex of the next finer level
 };
 
 constexpr std::uint32_t small_enough = 60;  // vertices of the coarsest graph
 
-/// Coarser and coarser graphs, the coarsest last. Where sides are given, they are kept and coarsened along.
+/// Builds successively coarser graphs, the coarsest last. If `side` is given, vertices on different sides are
+/// not joined, and `side` is coarsened too.
 std::vector<Level> build_levels(const WeightedGraph& graph, std::span<const std::int64_t> bias, Rng& rng,
                                 std::vector<char>* side, const Means& means) {
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
@@ -282,13 +284,13 @@ std::vector<Level> build_levels(const WeightedGraph& graph, std::span<const std:
     return levels;
 }
 
-/// Splits the graph from several new starts and returns the best.
+/// Returns the best of several random splits.
 std::vector<char> split_anew(const WeightedGraph& graph, std::span<const std::int64_t> bias,
                              const Capacity& capacity, const BisectionOptions& options, Rng& rng,
                              std::uint64_t& work) {
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
     const std::int64_t both = capacity[0] + capacity[1];
-    // With capacity to spare: the sides in proportion, or one of them as full as it gets.
+    // With spare capacity, tries proportional sides, and sides filled to capacity.
     const double share =
         static_cast<double>(capacity[0]) / static_cast<double>(std::max<std::int64_t>(1, both));
     const std::array targets{static_cast<std::int64_t>(static_cast<double>(mass) * share + 0.5),
@@ -309,13 +311,14 @@ std::vector<char> split_anew(const WeightedGraph& graph, std::span<const std::in
     return best;
 }
 
-/// The first vertices on side 0: where numbers follow the structure, as ranks mostly do, that is hard to beat.
+/// Puts the first vertices on side 0. If numbers follow the structure, as rank numbers mostly do, this split
+/// is hard to beat.
 std::vector<char> split_in_order(const WeightedGraph& graph, const Capacity& capacity) {
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
     const double share = static_cast<double>(capacity[0]) /
                          static_cast<double>(std::max<std::int64_t>(1, capacity[0] + capacity[1]));
     const auto proportional = static_cast<std::int64_t>(static_cast<double>(mass) * share + 0.5);
-    // Side 1 comes second: if loads do not fit, the ranks may outweigh both sides together.
+    // The capacity of side 0 has priority: if loads do not fit, the total may exceed both capacities.
     const std::int64_t target = std::min(std::max(proportional, mass - capacity[1]), capacity[0]);
     std::vector<char> side(graph.size(), 1);
     std::int64_t filled = 0;
@@ -344,7 +347,7 @@ Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
             const std::span<const std::int64_t> level_bias = i == 0 ? bias : levels[i - 1].bias;
             if (i == levels.size() && cycle == 0)
                 side = split_anew(level, level_bias, capacity, options, rng, result.work);
-            // The finest level is always refined: only there can capacities be met.
+            // Always refines the finest level, because only there capacities can be met exactly.
             if (i == 0 || !means.late()) {
                 Split split(level, level_bias, capacity);
                 split.assign(side);

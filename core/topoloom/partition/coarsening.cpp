@@ -13,7 +13,7 @@ namespace topoloom::partition {
 
 namespace {
 
-/// Numbers the clusters of all vertices.
+/// Assigns all vertices to numbered clusters.
 class Joiner {
    public:
     Joiner(const WeightedGraph& graph, std::int64_t max_mass, std::span<const Part> label,
@@ -37,7 +37,7 @@ class Joiner {
     [[nodiscard]] const std::vector<std::int64_t>& masses() const { return mass_; }
 
    private:
-    /// Within a window, low-degree vertices come first since they have the fewest choices; ties are random.
+    /// Inside a window, low-degree vertices come first because they have the fewest choices; ties are random.
     std::vector<Vertex> visiting_order(Rng rng) const {
         std::vector<Vertex> order = id_list<Vertex>(graph_.size());
         std::vector<Vertex> sorted(order.size());
@@ -100,12 +100,12 @@ class Joiner {
         }
     }
 
-    /// A vertex may become third in a cluster, but not make it much larger than pairs are.
+    /// The maximum mass of a cluster that a third vertex may join.
     [[nodiscard]] std::int64_t small_mass(Vertex v) const {
         return std::min(max_mass_, 4 * std::max<std::int64_t>(1, graph_.mass[v.value]));
     }
 
-    /// Two vertices without a partner that prefer the same neighbor, or none at all, join each other.
+    /// Joins two vertices without a partner if they prefer the same neighbor or have no neighbor.
     void meet(Vertex v, Vertex favorite) {
         Vertex& other = favorite == Vertex::none ? waiting_isolated_ : waiting_[favorite.value];
         if (favorite == Vertex::none && !label_.empty()) return;
@@ -133,13 +133,13 @@ class Joiner {
     std::int64_t max_mass_;
     std::span<const Part> label_;
     std::uint32_t window_;
-    std::vector<Vertex> cluster_;  // as vertices of the coarser graph
-    std::vector<Vertex> waiting_;  // by neighbor: who would have liked to join it
+    std::vector<Vertex> cluster_;  // cluster by vertex
+    std::vector<Vertex> waiting_;  // by neighbor: an unmatched vertex that prefers it
     Vertex waiting_isolated_ = Vertex::none;
     std::vector<std::int64_t> mass_;  // by cluster
 };
 
-/// The vertices of every cluster, one cluster after the other, and where each begins.
+/// The vertices grouped by cluster, and the begin of each cluster.
 struct Members {
     std::vector<std::uint32_t> begin;
     std::vector<Vertex> vertex;
@@ -153,14 +153,14 @@ struct Members {
     }
 };
 
-/// Some rows of a graph.
+/// Consecutive rows of a graph.
 struct Rows {
     BigVector<std::uint32_t> end;
     BigVector<Vertex> peer;
     BigVector<std::int64_t> weight;
 };
 
-/// Sums the edges of some clusters, cluster by cluster.
+/// Builds the rows of a range of clusters, summing parallel edges.
 Rows rows_of(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of, const Members& members,
              const Chunk& chunk) {
     Rows rows;
@@ -170,7 +170,7 @@ Rows rows_of(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of, co
         edges += fine.degree(members.vertex[i]);
     rows.peer.reserve(edges * 2 / 3);
     rows.weight.reserve(edges * 2 / 3);
-    std::vector<std::uint32_t> entry(members.begin.size() - 1, no_index);  // of a peer in the row being made
+    std::vector<std::uint32_t> entry(members.begin.size() - 1, no_index);  // of each peer in the row
     for (auto c = static_cast<std::uint32_t>(chunk.begin); c < chunk.end; ++c) {
         const auto row = static_cast<std::uint32_t>(rows.peer.size());
         for (std::uint32_t i = members.begin[c]; i < members.begin[c + 1]; ++i) {
@@ -195,7 +195,7 @@ Rows rows_of(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of, co
 WeightedGraph contract(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of,
                        const std::vector<std::int64_t>& masses, int threads) {
     const Members members(coarse_of, static_cast<std::uint32_t>(masses.size()));
-    // Chunks are few, since each looks up places of all clusters.
+    // Few chunks, because each has a table of all clusters.
     const Chunks chunks(masses.size(), std::max<std::size_t>(1U << 14, masses.size() / 16));
     std::vector<Rows> rows(chunks.size());
     parallel_for(chunks.size(), threads,

@@ -11,10 +11,10 @@ namespace {
 
 using enum Operation;
 
-/// Candidate values of an option besides its default; `suits` selects the calls.
+/// Values of an option, besides its default, that are candidates; `suits` tells for which calls.
 struct Variants {
     std::string_view schedule;
-    std::string_view option;  // maybe behind others with their values
+    std::string_view option;  // may follow other options with their values
     std::vector<std::string_view> values;
     bool (*suits)(const Call& call, std::string_view value);
 };
@@ -22,7 +22,7 @@ struct Variants {
 std::int64_t number(std::string_view value) { return std::stoll(std::string(value)); }
 
 bool cuts(const Call& call, std::string_view segment) {
-    // More segments than that take longer by their startup than any pipeline gains.
+    // With more segments, startup costs exceed the gain of any pipeline.
     constexpr std::int64_t most_segments = 1 << 14;
     const std::int64_t bytes = number(segment);
     return (call.operation == broadcast || call.operation == reduce) && bytes < call.bytes.value &&
@@ -40,7 +40,7 @@ bool has_pieces_of_some(const Call& call, std::string_view value) {
 bool has_more_ranks(const Call& call, std::string_view k) {
     return number(k) < static_cast<std::int64_t>(call.ranks);
 }
-/// With as many as there are ranks, all exchange in one round; no other schedule does that for what these do.
+/// With radix = ranks, all ranks exchange in one round, which no other schedule of these operations does.
 bool has_ranks(const Call& call, std::string_view radix) {
     return call.operation != scan && call.operation != exscan &&
            number(radix) <= static_cast<std::int64_t>(call.ranks);
@@ -49,7 +49,7 @@ bool has_more_dimensions(const Call& call, std::string_view direct) {
     return number(direct) < static_cast<std::int64_t>(std::bit_width(call.ranks));
 }
 
-/// Adding variants of a schedule is a line here.
+/// Add variants of a schedule here, one line each.
 const std::vector<Variants>& variants() {
     static const std::vector<Variants> table{
         {"binomial", "radix", {"3", "4", "8"}, has_more_ranks},
@@ -72,7 +72,7 @@ const std::vector<Variants>& variants() {
     return table;
 }
 
-/// The schedule with default options, and with candidate values.
+/// Adds the schedule `text`, and variants of it with candidate option values.
 void add_variants(const Call& call, std::string_view name, const std::string& text,
                   std::vector<std::string>& texts) {
     texts.push_back(text);

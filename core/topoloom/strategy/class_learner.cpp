@@ -63,7 +63,7 @@ TimeFit ClassLearner::fit() {
     return TimeFit(before_, trust_, for_fit_);
 }
 
-/// The untried schedule with the best optimistic time; the leader if none could be faster by enough.
+/// The untried schedule with the best optimistic time; the leader if no schedule could gain enough.
 std::size_t ClassLearner::most_promising(const TimeFit& fit) const {
     std::pair best{known_[leader_].time * (1 - least_gain), leader_};
     for (std::size_t i = 0; i < known_.size(); ++i)
@@ -71,7 +71,8 @@ std::size_t ClassLearner::most_promising(const TimeFit& fit) const {
     return best.second;
 }
 
-/// The schedule with the fewest measurements among those within the leader's noise; the leader if all have enough.
+/// The schedule with the fewest measurements among those within the leader's noise; the leader if all have
+/// enough measurements.
 std::size_t ClassLearner::to_repeat() const {
     const RecentTimes<5>& times = known_[leader_].times;
     if (times.size() < 2) return leader_;
@@ -83,12 +84,13 @@ std::size_t ClassLearner::to_repeat() const {
     return best.second;
 }
 
-/// The untried schedule that is predicted fastest; the leader if that prediction loses too much to try it.
+/// The untried schedule with the smallest predicted time; the leader if trying that schedule would lose too
+/// much.
 std::size_t ClassLearner::closest(const TimeFit& fit) const {
     const auto untried = static_cast<double>(std::ranges::count(known_, 0U, &Known::tried));
     const double loss = std::max(
         {most_loss, most_lost / std::max(untried, 1.0), static_cast<double>(calls_) * most_loss_per_call});
-    // If the leader is slower than predicted, others may be as well.
+    // If the leader is slower than predicted, other schedules may be as well.
     const double usual =
         std::max(known_[leader_].time, predicted_time(schedules_[leader_].parts, fit.factors()));
     std::pair best{(1 + loss) * usual, leader_};
@@ -98,7 +100,7 @@ std::size_t ClassLearner::closest(const TimeFit& fit) const {
     return best.second;
 }
 
-/// The least recently tried of the schedules that are not much slower.
+/// The least recently tried schedule among those that are not much slower than the leader.
 std::size_t ClassLearner::runner_up() const {
     std::pair best{calls_ + 1, leader_};
     for (std::size_t i = 0; i < known_.size(); ++i)

@@ -19,7 +19,7 @@ namespace topoloom {
 
 namespace {
 
-/// models/hdr.toml
+/// The values of models/hdr.toml.
 NetworkModel usual_model() {
     return NetworkModel::regimes({{562.6e-9, 0.2085e-9, 64},
                                   {610.4e-9, 0.1183e-9, 2047},
@@ -39,7 +39,7 @@ NetworkModel with_receivers(const NetworkModel& model) {
     return model.with_costs(costs);
 }
 
-/// Adds to the text of an error whose file it is about.
+/// Calls read() and prefixes errors with the name of the file.
 template <class Read>
 auto read_named(std::string_view name, const Read& read) {
     try {
@@ -49,7 +49,7 @@ auto read_named(std::string_view name, const Read& read) {
     }
 }
 
-/// The first slot of each rank's node: locations are numbers of nodes.
+/// The first slot of each rank's node; locations are node numbers.
 std::vector<Slot> slots_of_nodes(const Machine& machine, const Setting& setting) {
     std::vector<Slot> slots;
     for (std::size_t rank = 0; rank < setting.ranks; ++rank) {
@@ -64,7 +64,7 @@ std::vector<Slot> slots_of_nodes(const Machine& machine, const Setting& setting)
     return slots;
 }
 
-/// The slot of each rank in a placement: locations are ranks of it.
+/// The slot of each rank in a placement; locations are ranks of the placement.
 std::vector<Slot> slots_of_placement(const Machine& machine, const Setting& setting,
                                      const PlacementFile& placement) {
     std::vector<Slot> slots;
@@ -83,7 +83,8 @@ std::vector<Slot> slots_of_placement(const Machine& machine, const Setting& sett
     return slots;
 }
 
-/// The node of each rank: equal locations are one node, -1 is a node of its own. Nodes are numbered as they come.
+/// The node of each rank: equal locations share a node, -1 is a separate node. Nodes are numbered in order of
+/// appearance.
 std::vector<std::size_t> groups_of(const Setting& setting) {
     std::vector<std::size_t> groups;
     std::map<std::int64_t, std::size_t> known;
@@ -128,7 +129,7 @@ CostBasis by_seats(const Setting& setting, const NetworkModel& model) {
     const std::size_t nodes = std::set<std::size_t>(groups.begin(), groups.end()).size();
     CostBasis basis{with_receivers(model), nullptr, {}, nodes, false};
     if (nodes == 1 || nodes == setting.ranks) return basis;
-    // The model covers injection; links between nodes are not limited.
+    // The model limits injection only; links between nodes are unlimited.
     basis.machine = std::make_shared<const Machine>(
         make_machine("tree:" + std::to_string(nodes) + ",bandwidth=1000GB/s"));
     for (const std::size_t group : groups) basis.slots.push_back(basis.machine->slot(Node{group}, 0));

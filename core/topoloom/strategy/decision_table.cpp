@@ -21,7 +21,7 @@ Operation operation_of(const Json& table) {
     }
 }
 
-/// The schedule of a line, which has to exist for these ranks.
+/// Parses the schedule of a line and checks that it supports these ranks.
 std::string schedule_of(const Json& text, Operation operation, std::int64_t ranks) {
     Call call{operation, static_cast<std::size_t>(ranks), Bytes{0}};
     if (is_many_to_many(operation)) call.demand = std::make_shared<const Demand>(call.ranks, 0, Bytes{0});

@@ -16,11 +16,11 @@ namespace topoloom {
 namespace {
 
 constexpr double most_seconds = 3600;
-/// Ranks are counted by how many times as long a call took as was to be expected, in powers of two: the first and the last
-/// take all that is farther off.
+/// Ranks are counted by the ratio of measured to expected time, in powers of two. The first and the last bin
+/// include all smaller and larger ratios.
 constexpr std::size_t bins = 16;
 constexpr double most_surprise = 256;
-constexpr std::size_t numbers_each = 2 * bins;  // sums of times, counts of ranks
+constexpr std::size_t numbers_each = 2 * bins;  // sums of times, then counts of ranks
 
 std::size_t bin_of(double ratio) {
     std::size_t bin = 0;
@@ -28,7 +28,8 @@ std::size_t bin_of(double ratio) {
     return bin;
 }
 
-/// The mean of the ranks about the middle one, whatever the clocks of fewer than half of them say. 0: there are none.
+/// The mean time in the bins around the median rank, in seconds; robust against wrong clocks on fewer than
+/// half of the ranks. 0: no times.
 double agreed_time(std::span<const std::int64_t> times, std::span<const std::int64_t> counts) {
     const std::int64_t ranks = std::reduce(counts.begin(), counts.end());
     if (ranks <= 0) return 0;
@@ -70,7 +71,7 @@ ClassLearner* Learner::find_class(Operation operation, Bytes bytes, bool in_rank
     const std::string& first = strategy_->choose(operation, bytes, in_rank_order);
     std::vector<TimedSchedule> schedules = strategy_->timed_schedules(operation, bytes, in_rank_order);
     const auto at = std::ranges::find(schedules, &first, &TimedSchedule::text);
-    if (at == schedules.end()) return nullptr;  // of a decision table, and no other call would try it
+    if (at == schedules.end()) return nullptr;  // from a decision table; no other schedules to try
     const auto index = static_cast<std::size_t>(at - schedules.begin());
     ClassLearner made(std::move(schedules), bytes, index, factors_near(key));
     return &classes_.emplace(key, std::move(made)).first->second;
@@ -94,7 +95,7 @@ const std::string& Learner::choose_trial(Operation operation, Bytes bytes, bool 
     is_due_ = known->count_call() || is_due_ || numbers_each * (observations_.size() + 1) >= max_observations;
     if (index == observations_.size()) {
         if (numbers_each * observations_.size() == max_observations)
-            return known->text(schedule);  // a fence was left out
+            return known->text(schedule);  // a fence was skipped
         observations_.push_back({known, schedule, {}});
     }
     open_ = index;
@@ -119,7 +120,7 @@ std::size_t Learner::write_observations(std::span<std::int64_t, max_observations
         const double time =
             std::clamp(one.times.median(), expected / most_surprise, expected * most_surprise);
         const std::size_t bin = numbers_each * i + bin_of(time / expected);
-        // So short that the sum over a million ranks is a number, too.
+        // Limited so that the sum over a million ranks fits 64 bits.
         numbers[bin] = std::max<std::int64_t>(std::llround(std::min(time, most_seconds) * 1e9), 1);
         numbers[bin + bins] = 1;
     }

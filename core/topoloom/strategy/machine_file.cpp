@@ -51,7 +51,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
     }
 }
 
-/// The message costs given by the lines.
+/// The message costs parsed so far.
 struct ModelLines {
     std::vector<CostLine> lines{}, alone{};
     std::vector<LinkFactors> factors{};
@@ -155,7 +155,7 @@ class Lines {
             fail_at_line(number_, "'", word, "' is not ", what, ", 0 or more");
         return read;
     }
-    /// Up to which size a line counts that follows these.
+    /// Parses the maximum message size of a line; sizes must ascend from the lines in `before`.
     template <class Part>
     std::int64_t most(std::string_view word, const std::vector<Part>& before) const {
         const std::int64_t size = word == "-" ? Part{}.most : whole(word);

@@ -16,25 +16,25 @@ namespace topoloom {
 
 namespace {
 
-/// The model of costs that do not depend on routes.
+/// The network model for costs without routes.
 NetworkModel direct_model(const CostBasis& basis) {
     const bool shares = !basis.slots.empty() && basis.nodes < basis.slots.size();
     if (basis.nodes > 1 && !shares) return basis.model;
     return memory_model(basis.model, basis.machine == nullptr ? NodeSpec{} : basis.machine->node_spec());
 }
 
-/// The cost that does not depend on routes, if each round starts when all ranks have ended the previous one.
+/// The cost without routes, if each round starts when all ranks have finished the previous round.
 ScheduleCost direct_cost(const AnySchedule& schedule, const CostBasis& basis) {
     return cost(schedule, direct_model(basis));
 }
 
-/// A lower bound, unless ranks run ahead of others: the better of some messages staying in a node, and none.
+/// A lower bound unless ranks run ahead of others: the cheaper of node-local costs and network costs.
 double least_time(const AnySchedule& schedule, const CostBasis& basis) {
     const double direct = direct_cost(schedule, basis).time;
     return basis.machine == nullptr ? direct : std::min(direct, cost(schedule, basis.model).time);
 }
 
-/// Messages that take what empty ones do.
+/// A model in which all messages cost as much as empty ones.
 NetworkModel without_bytes(const NetworkModel& model) {
     std::vector<CostLine> lines = model.lines(), alone = model.alone();
     for (std::vector<CostLine>* each : {&lines, &alone})
@@ -48,7 +48,7 @@ NetworkModel without_bytes(const NetworkModel& model) {
     return made.with_alone(std::move(alone));
 }
 
-/// Rounds after which those of data in many pieces are all alike, if there are such pieces.
+/// For data in more pieces than ranks: the number of rounds after which all rounds are alike.
 std::optional<std::uint64_t> rounds_until_alike(const AnySchedule& schedule) {
     const Collective& collective = schedule.collective();
     if (collective.pieces() <= collective.ranks()) return std::nullopt;
@@ -82,7 +82,7 @@ ScheduleParts schedule_parts(const AnySchedule& schedule, const CostBasis& basis
     const double least = direct_cost(schedule, basis).time;
     const double starts = std::min(least, cost(schedule, without_bytes(direct_model(basis))).time);
     const double time = schedule_cost(schedule, basis).time;
-    const double direct = std::min(least, time);  // less where ranks go on before others
+    const double direct = std::min(least, time);  // less if ranks start rounds before others
     const double share = least > 0 ? direct / least : 0;
     return {share * starts, share * (least - starts), time - direct};
 }
@@ -100,7 +100,7 @@ std::vector<std::string> schedules_within(double ratio, const Call& call, const 
 
 const std::string& fastest(const Call& call, const CostBasis& basis, std::span<const std::string> texts,
                            const std::function<bool(const std::string&)>& suits) {
-    // If all ranks waited for all in each round, no schedule that is the fastest would take longer by more than this factor.
+    // The fastest schedule loses at most this factor if all ranks wait for each other in each round.
     constexpr double most_hidden = 1.5;
     struct Timed {
         double least;

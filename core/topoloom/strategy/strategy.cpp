@@ -21,7 +21,7 @@ namespace topoloom {
 
 namespace {
 
-/// Larger messages are costed as ones of this size: nothing changes any more, and sums stay finite.
+/// Larger messages are costed at this size: decisions no longer change, and sums stay finite.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t steps_of_class = 16;
 
@@ -31,13 +31,13 @@ std::int64_t counted(Operation operation, Bytes bytes) {
     return operation == Operation::barrier ? 0 : std::clamp(bytes.value, std::int64_t{1}, most_bytes);
 }
 
-/// The largest of the steps between two powers of two that is not above.
+/// Rounds down to one of 16 steps between two powers of two.
 std::int64_t step_of(std::int64_t bytes) {
     const auto least = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
     return bytes - bytes % std::max<std::int64_t>(least / steps_of_class, 1);
 }
 
-/// A call to find out whether there is a schedule for it.
+/// A call for checking whether a schedule supports it.
 Call call_of(Operation operation, std::size_t ranks, Bytes bytes = Bytes{0}) {
     Call call{operation, ranks, bytes};
     if (is_many_to_many(operation)) call.demand = std::make_shared<const Demand>(ranks, 0, Bytes{0});
@@ -58,7 +58,7 @@ struct GridOption {
     void visit(auto& field) { field("grid", grid, ""); }
 };
 
-/// A number of ranks that a schedule takes: what its options say, or eight, as all do.
+/// A rank count that the schedule supports: from its options, or eight, which all schedules support.
 std::size_t ranks_for(const NamedOptions& named) {
     if (const auto seats = named.options.find("seats"); seats != named.options.end())
         return Seats(seats->second).ranks();
@@ -70,7 +70,8 @@ std::size_t ranks_for(const NamedOptions& named) {
 
 std::uint64_t count_blocks(const AnySchedule& schedule) { return schedule.collective().block_count(); }
 
-/// The schedule with two segments if it segments data at all. Two show its behavior for any number.
+/// The schedule with two segments, if it segments data. Two segments show the behavior for any number of
+/// segments.
 AnySchedule in_two_segments(Operation operation, std::size_t ranks, const std::string& schedule) {
     constexpr std::int64_t longest_segment = 1 << 30;
     const AnySchedule whole = make_schedule(call_of(operation, ranks), schedule);
@@ -81,7 +82,7 @@ AnySchedule in_two_segments(Operation operation, std::size_t ranks, const std::s
     return whole;
 }
 
-/// Whether it does, and this can be found out in a tenth of a second.
+/// Whether the schedule reduces in rank order; false if the check would take more than about 0.1 s.
 bool keeps_order(const AnySchedule& schedule) {
     constexpr std::uint64_t most_blocks = 1 << 20;  // of all ranks
     const std::uint64_t rounds = schedule.rounds();
@@ -89,7 +90,7 @@ bool keeps_order(const AnySchedule& schedule) {
     return (rounds <= 1 || blocks <= most_blocks) && keeps_rank_order(schedule);
 }
 
-/// Those of the first call, where more run at once.
+/// With concurrent calls, uses the ranks of the first call.
 std::vector<std::string> fitted_to(const CostBasis& basis, std::size_t ranks) {
     if (basis.machine == nullptr) return {};
     std::vector<Node> nodes;
@@ -97,8 +98,9 @@ std::vector<std::string> fitted_to(const CostBasis& basis, std::size_t ranks) {
     return fitted_schedules(*basis.machine, nodes);
 }
 
-/// Instead of `linear` among ranks that go on to another dimension of a grid: all but the root are done after one message, and
-/// get in the way of those that are not, which costs up to a third where linear gains a few percent (bench/process_grids).
+/// Replaces `linear` in calls along lines of a grid, whose ranks continue with another dimension. After
+/// `linear`, all ranks except the root finish after one message and delay the others, which costs up to a
+/// third; linear gains only a few percent (bench/process_grids).
 const std::string& along_lines(const Call& call, const CostBasis& basis, std::span<const std::string> texts,
                                const std::string& linear) {
     constexpr double most_ratio = 1.05;
@@ -207,7 +209,7 @@ const std::string* Strategy::given_for(Operation operation, Bytes bytes, bool in
 
 bool Strategy::gains(Operation operation, std::int64_t bytes, bool in_rank_order, double round_delay) {
     constexpr double run_by_us =
-        0.2e-6;  // compared with a library, short calls of two ranks: bench/preloaded
+        0.2e-6;  // compared with an MPI library, for short calls of two ranks: bench/preloaded
     const Call call = call_of(operation, ranks_, Bytes{bytes});
     const std::string usual = usual_schedule(call);
     if (!suits(operation, usual, in_rank_order)) return false;
@@ -231,7 +233,7 @@ const std::string& Strategy::fastest_at(Operation operation, std::int64_t bytes,
     const Call call = call_of(operation, ranks_, Bytes{bytes});
     const std::vector<std::string> texts = candidates(call, fitted_);
     const auto does_it = [&](const std::string& text) { return suits(operation, text, in_rank_order); };
-    // Who wants whose data is not known here, so nothing can be said of combining them: straight to those who do.
+    // The demand is unknown here, so combining cannot be evaluated; uses direct messages.
     const std::string* found =
         &intern(is_many_to_many(operation) ? texts.back() : fastest(call, basis_, texts, does_it));
     const bool goes_on = calls_ > 1 && (operation == Operation::gather || operation == Operation::scatter);

@@ -12,7 +12,7 @@ namespace {
 
 using Matrix = std::array<TimeFactors, 3>;
 
-/// Relative error of predictions even with the best factors.
+/// Relative error of predictions with the best factors.
 constexpr double model_error = 0.1;
 
 TimeFactors scaled(const ScheduleParts& parts, const TimeFactors& factors) {
@@ -34,7 +34,8 @@ Matrix inverse(const Matrix& m) {
     return result;
 }
 
-/// The factor that makes half of the predictions too long: each is compared with all others, as a list of them needs memory.
+/// The median ratio of measured to predicted times. Compares every pair, because sorting a list would need
+/// memory.
 double level(const TimeFactors& factors, std::span<const Measured> measured) {
     const auto ratio_of = [&](const Measured& one) {
         return one.seconds / predicted_time(one.parts, factors);
