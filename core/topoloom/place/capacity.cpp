@@ -13,7 +13,7 @@ namespace {
 
 constexpr double exact_limit = 0x1.0p52;  // doubles represent integer sums up to this limit exactly
 
-void check(const Sharing& sharing, std::size_t slot_count) {
+void check_sharing(const Sharing& sharing, std::size_t slot_count) {
     if (sharing.imbalance && !(std::isfinite(*sharing.imbalance) && *sharing.imbalance >= 0))
         fail("the imbalance is ", *sharing.imbalance, "; it must be 0 or more, as in 0.03 for 3 %");
     if (sharing.capacity.empty()) return;
@@ -32,7 +32,7 @@ Capacity::Capacity(const CommGraph& graph, const Allocation& allocation, const S
     const std::size_t ranks = graph.rank_count();
     const std::size_t slots = allocation.slot_count();
     if (ranks == 0) fail("there are no ranks to place");
-    check(sharing, slots);
+    check_sharing(sharing, slots);
     if (ranks > slots && !sharing.imbalance && sharing.capacity.empty()) {
         fail(ranks, " ranks do not fit on the ", slots, " slots of ", allocation.nodes().size(),
              " nodes; allocate more nodes, start fewer ranks, or let ranks share slots with an imbalance of "

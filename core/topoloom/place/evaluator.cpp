@@ -80,17 +80,17 @@ class Evaluator::OnLinks final : public Evaluator::State {
     }
     [[nodiscard]] double gain_of_exchange(Rank a, Rank b, double before) override {
         loads_->exchange(a, b);
-        return taken_back(before);
+        return undo_and_compute_gain(before);
     }
     [[nodiscard]] double gain_of_move(Rank rank, Slot to, double before) override {
         loads_->move(rank, to);
-        return taken_back(before);
+        return undo_and_compute_gain(before);
     }
     void exchange(Rank a, Rank b) override { loads_->exchange(a, b); }
     void move(Rank rank, Slot to) override { loads_->move(rank, to); }
 
    private:
-    double taken_back(double before) {
+    double undo_and_compute_gain(double before) {
         const double after = value();
         loads_->undo();
         return before - after;
@@ -149,8 +149,8 @@ void Evaluator::exchange(Rank a, Rank b) {
     const Slot from = slot(a);
     const Slot to = slot(b);
     if (from != to) state_->exchange(a, b);
-    put(a, to);
-    put(b, from);
+    set_slot(a, to);
+    set_slot(b, from);
     value_ = state_->value();
     last_ = {a, b, from};
 }
@@ -160,7 +160,7 @@ void Evaluator::move(Rank rank, Slot to) {
     const Slot from = slot(rank);
     if (from != to) state_->move(rank, to);
     if (!occupant_.empty()) occupant_[from.value] = Rank::none;
-    put(rank, to);
+    set_slot(rank, to);
     value_ = state_->value();
     last_ = {rank, Rank::none, from};
 }
@@ -192,7 +192,7 @@ void Evaluator::require_move(Rank rank, Slot to) const {
              ", or start from a placement that shares slots");
 }
 
-void Evaluator::put(Rank rank, Slot to) {
+void Evaluator::set_slot(Rank rank, Slot to) {
     slot_of_rank_[rank.value] = to;
     if (!occupant_.empty()) occupant_[to.value] = rank;
 }

@@ -55,7 +55,7 @@ class Evaluator {
 
     void require_rank(Rank rank) const;
     void require_move(Rank rank, Slot to) const;
-    void put(Rank rank, Slot to);
+    void set_slot(Rank rank, Slot to);
 
     const Allocation& allocation_;
     SlotUse use_;

@@ -26,7 +26,7 @@ struct HybridOptions {
 
 using Parts = std::vector<std::vector<Vertex>>;  // ranks or slots, by part
 
-partition::WeightedGraph from_rows(std::vector<std::map<std::uint32_t, std::int64_t>> rows) {
+partition::WeightedGraph make_graph_from_rows(std::vector<std::map<std::uint32_t, std::int64_t>> rows) {
     partition::WeightedGraph graph;
     for (const auto& row : rows) {
         for (const auto& [peer, weight] : row) {
@@ -40,18 +40,18 @@ partition::WeightedGraph from_rows(std::vector<std::map<std::uint32_t, std::int6
 }
 
 /// The communication graph, plus one vertex without edges per free slot.
-partition::WeightedGraph rank_graph(const Problem& problem) {
+partition::WeightedGraph make_rank_graph(const Problem& problem) {
     std::vector<std::map<std::uint32_t, std::int64_t>> rows(problem.allocation().slot_count());
     for (const Rank u : ids<Rank>(problem.rank_count())) {
         for (const Edge edge : problem.symmetric().sends(u))
             rows[u.value][edge.peer.value] = edge.bytes.value;
     }
-    return from_rows(std::move(rows));
+    return make_graph_from_rows(std::move(rows));
 }
 
 /// A graph that joins each slot to its nearest slots, with weights that fall with distance: a small cut
 /// separates distant slots.
-partition::WeightedGraph closeness_graph(const SlotSpace& space, const Problem& problem) {
+partition::WeightedGraph make_closeness_graph(const SlotSpace& space, const Problem& problem) {
     constexpr std::uint32_t nearest = 32;
     constexpr std::int64_t scale = 1 << 20;
     const Allocation& allocation = problem.allocation();
@@ -63,12 +63,12 @@ partition::WeightedGraph closeness_graph(const SlotSpace& space, const Problem& 
             rows[x.value][y.value] = rows[y.value][x.value] = scale / (1 + apart);
         }
     }
-    return from_rows(std::move(rows));
+    return make_graph_from_rows(std::move(rows));
 }
 
 /// The subgraph of some vertices, renumbered in their order.
-partition::WeightedGraph induced(const partition::WeightedGraph& graph, const std::vector<Vertex>& vertices,
-                                 std::vector<Vertex>& number) {
+partition::WeightedGraph make_subgraph(const partition::WeightedGraph& graph,
+                                       const std::vector<Vertex>& vertices, std::vector<Vertex>& number) {
     for (std::size_t i = 0; i < vertices.size(); ++i) number[vertices[i].value] = Vertex{i};
     partition::WeightedGraph part;
     for (const Vertex v : vertices) {
@@ -94,7 +94,7 @@ class Partition {
         : graph_(graph), size_(size), seed_(seed), meter_(meter), number_(graph.size(), Vertex::none) {
         split(id_list<Vertex>(graph.size()));
     }
-    [[nodiscard]] Parts take() { return std::move(parts_); }
+    [[nodiscard]] Parts take_parts() { return std::move(parts_); }
 
    private:
     void split(std::vector<Vertex> vertices) {
@@ -111,7 +111,7 @@ class Partition {
         } else {
             const std::array<std::int64_t, 2> capacity{static_cast<std::int64_t>(first),
                                                        static_cast<std::int64_t>(vertices.size() - first)};
-            const partition::Bisection cut = partition::bisect(induced(graph_, vertices, number_), {},
+            const partition::Bisection cut = partition::bisect(make_subgraph(graph_, vertices, number_), {},
                                                                capacity, {}, Rng(seed_, ++splits_));
             for (std::size_t k = 0; k < vertices.size(); ++k)
                 sides[static_cast<std::size_t>(cut.side[k])].push_back(vertices[k]);
@@ -130,7 +130,7 @@ class Partition {
     Parts parts_;
 };
 
-std::vector<Part> part_of(const Parts& parts, std::size_t vertices) {
+std::vector<Part> number_parts(const Parts& parts, std::size_t vertices) {
     std::vector<Part> of(vertices);
     for (std::size_t k = 0; k < parts.size(); ++k) {
         for (const Vertex v : parts[k]) of[v.value] = Part{k};
@@ -140,11 +140,11 @@ std::vector<Part> part_of(const Parts& parts, std::size_t vertices) {
 
 /// The QAP between parts: bytes between parts of ranks, and 256 times the average distance between parts
 /// of slots.
-qap::Qap coarse_problem(const SlotSpace& space, const partition::WeightedGraph& graph, const Parts& ranks,
-                        const Parts& slots) {
+qap::Qap make_coarse_qap(const SlotSpace& space, const partition::WeightedGraph& graph, const Parts& ranks,
+                         const Parts& slots) {
     const std::size_t count = ranks.size();
     std::vector<std::int64_t> bytes(count * count);
-    const std::vector<Part> of = part_of(ranks, graph.size());
+    const std::vector<Part> of = number_parts(ranks, graph.size());
     double all_bytes = 0;
     for (const Vertex u : graph.vertices()) {
         const auto peers = graph.peers(u);
@@ -183,11 +183,11 @@ qap::Qap coarse_problem(const SlotSpace& space, const partition::WeightedGraph& 
 }
 
 /// The QAP of placing one part of ranks, with its share of free slots, on one part of slots.
-qap::Qap inner_problem(const SlotSpace& space, const partition::WeightedGraph& graph,
-                       const std::vector<Vertex>& ranks, const std::vector<Vertex>& slots,
-                       std::vector<Vertex>& number) {
+qap::Qap make_inner_qap(const SlotSpace& space, const partition::WeightedGraph& graph,
+                        const std::vector<Vertex>& ranks, const std::vector<Vertex>& slots,
+                        std::vector<Vertex>& number) {
     const std::size_t order = ranks.size();
-    const partition::WeightedGraph inside = induced(graph, ranks, number);
+    const partition::WeightedGraph inside = make_subgraph(graph, ranks, number);
     std::vector<std::int64_t> bytes(order * order);
     for (const Vertex u : inside.vertices()) {
         const auto peers = inside.peers(u);
@@ -207,16 +207,17 @@ Placement place_in_parts(const Problem& problem, Meter& meter, std::size_t size)
     const auto machine_slots = make_slot_space(problem.machine(), problem.allocation().slots());
     const SlotSpace& space = *machine_slots;
     const std::size_t slot_count = problem.allocation().slot_count();
-    const partition::WeightedGraph graph = rank_graph(problem);
-    const Parts ranks = Partition(graph, size, problem.seed(), meter).take();
-    const Parts slots = Partition(closeness_graph(space, problem), size, problem.seed() + 1, meter).take();
+    const partition::WeightedGraph graph = make_rank_graph(problem);
+    const Parts ranks = Partition(graph, size, problem.seed(), meter).take_parts();
+    const Parts slots =
+        Partition(make_closeness_graph(space, problem), size, problem.seed() + 1, meter).take_parts();
     const GraspOptions options;
     require_dense_memory("hybrid", std::max(ranks.size(), size), grasp_searches);
     qap::Permutation to(ranks.size());
     std::iota(to.begin(), to.end(), 0U);
     if (!meter.is_exhausted()) {
         const qap::Permutation in_order = to;  // respects the sizes of the parts
-        to = grasp(coarse_problem(space, graph, ranks, slots), std::span(&in_order, 1), problem.seed(),
+        to = grasp(make_coarse_qap(space, graph, ranks, slots), std::span(&in_order, 1), problem.seed(),
                    problem.threads(), meter, options);
     }
     std::vector<Vertex> number(slot_count, Vertex::none);
@@ -226,7 +227,7 @@ Placement place_in_parts(const Problem& problem, Meter& meter, std::size_t size)
         qap::Permutation p(there.size());
         std::iota(p.begin(), p.end(), 0U);
         if (!meter.is_exhausted()) {
-            p = grasp(inner_problem(space, graph, ranks[k], there, number), {}, problem.seed() + k,
+            p = grasp(make_inner_qap(space, graph, ranks[k], there, number), {}, problem.seed() + k,
                       problem.threads(), meter, options);
         }
         for (std::size_t i = 0; i < p.size(); ++i) position[ranks[k][i].value] = Position{there[p[i]].value};

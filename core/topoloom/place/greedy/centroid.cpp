@@ -18,12 +18,13 @@ Centroid::Centroid(const Allocation& allocation) : wraps_(allocation.machine().w
 
 /// The centroid times the total weight of the partners: an integer if coordinates and weights are
 /// integers.
-double Centroid::along(std::size_t axis, const FreeSlots::Partners& partners, double weight) const {
+double Centroid::weighted_centroid(std::size_t axis, const FreeSlots::Partners& partners,
+                                   double weight) const {
     std::vector<std::pair<double, double>> points;  // coordinate, weight
     double sum = 0;
     double squares = 0;
     for (std::size_t i = 0; i < partners.positions.size(); ++i) {
-        const double x = at(partners.positions[i].value, axis);
+        const double x = coordinate_of(partners.positions[i].value, axis);
         const auto w = static_cast<double>(partners.weights[i]);
         points.emplace_back(x, w);
         sum += w * x;
@@ -46,11 +47,12 @@ double Centroid::along(std::size_t axis, const FreeSlots::Partners& partners, do
     return best < weight * around ? best : best - weight * around;
 }
 
-FreeSlots::Found Centroid::nearest(const FreeSlots& free, const FreeSlots::Partners& partners) const {
+FreeSlots::Found Centroid::find_nearest(const FreeSlots& free, const FreeSlots::Partners& partners) const {
     double weight = 0;
     for (const std::uint64_t w : partners.weights) weight += static_cast<double>(w);
     std::vector<double> center;
-    for (std::size_t axis = 0; axis < extent_.size(); ++axis) center.push_back(along(axis, partners, weight));
+    for (std::size_t axis = 0; axis < extent_.size(); ++axis)
+        center.push_back(weighted_centroid(axis, partners, weight));
     FreeSlots::Found found;
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t position = 0; position * extent_.size() < coordinate_.size(); ++position) {
@@ -58,7 +60,7 @@ FreeSlots::Found Centroid::nearest(const FreeSlots& free, const FreeSlots::Partn
         ++found.evaluated;
         double apart = 0;
         for (std::size_t axis = 0; axis < extent_.size(); ++axis) {
-            const double line = std::abs(weight * at(position, axis) - center[axis]);
+            const double line = std::abs(weight * coordinate_of(position, axis) - center[axis]);
             apart += wraps_[axis] ? std::min(line, weight * extent_[axis] - line) : line;
         }
         if (apart >= least) continue;

@@ -18,11 +18,13 @@ class Centroid {
     explicit Centroid(const Allocation& allocation);
 
     /// Uses only the positions and weights of the partners. O(slots).
-    [[nodiscard]] FreeSlots::Found nearest(const FreeSlots& free, const FreeSlots::Partners& partners) const;
+    [[nodiscard]] FreeSlots::Found find_nearest(const FreeSlots& free,
+                                                const FreeSlots::Partners& partners) const;
 
    private:
-    [[nodiscard]] double along(std::size_t axis, const FreeSlots::Partners& partners, double weight) const;
-    [[nodiscard]] double at(std::size_t position, std::size_t axis) const {
+    [[nodiscard]] double weighted_centroid(std::size_t axis, const FreeSlots::Partners& partners,
+                                           double weight) const;
+    [[nodiscard]] double coordinate_of(std::size_t position, std::size_t axis) const {
         return coordinate_[position * extent_.size() + axis];
     }
 

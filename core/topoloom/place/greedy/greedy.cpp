@@ -122,7 +122,7 @@ Placement place_mht(const Problem& problem, Meter& meter, const WeightedOptions&
     const Centroid centroid(allocation);
     GrowthRule rule = options.rule();
     rule.nearest = [&](const FreeSlots& free, const FreeSlots::Partners& partners) {
-        return centroid.nearest(free, partners);
+        return centroid.find_nearest(free, partners);
     };
     const Randomization chance{.rng = Rng(problem.seed())};
     return grow(problem, meter, rule, &chance);

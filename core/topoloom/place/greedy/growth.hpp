@@ -58,22 +58,22 @@ class Growth {
     [[nodiscard]] std::vector<Slot> run(Rank first, const std::function<bool(std::uint64_t)>& spend);
 
    private:
-    struct Waiting {
+    struct QueuedRank {
         std::uint64_t key;
         Rank rank;
-        friend bool operator<(const Waiting& a, const Waiting& b) {
+        friend bool operator<(const QueuedRank& a, const QueuedRank& b) {
             return std::tie(a.key, b.rank) < std::tie(b.key, a.rank);
         }
     };
 
-    [[nodiscard]] bool placed(Rank u) const { return position_[u.value] != Position::none; }
-    Position center();
-    void put(Rank u, Position position);
-    bool raise(Rank v, Bytes bytes);
-    Rank next();
-    Rank drop_stale();
-    FreeSlots::Found best_slot(Rank s);
-    std::vector<Slot> finish();
+    [[nodiscard]] bool is_placed(Rank u) const { return position_[u.value] != Position::none; }
+    Position choose_start_position();
+    void place_rank(Rank u, Position position);
+    bool raise_key(Rank v, Bytes bytes);
+    Rank pop_next_rank();
+    Rank drop_stale_entries();
+    FreeSlots::Found find_best_slot(Rank s);
+    std::vector<Slot> place_remaining_ranks();
 
     const GrowthContext& context_;
     const GrowthRule& rule_;
@@ -81,10 +81,10 @@ class Growth {
     Rng rng_;
     FreeSlots free_;
     std::vector<Position> position_;
-    std::vector<std::uint64_t> drawn_;  // key by rank; 0: no partner is placed
+    std::vector<std::uint64_t> key_of_rank_;  // key by rank; 0: no partner is placed
     std::vector<Rank> latest_;
-    std::priority_queue<Waiting> queue_;
-    std::vector<Waiting> passed_over_;
+    std::priority_queue<QueuedRank> queue_;
+    std::vector<QueuedRank> passed_over_;
     std::size_t next_central_ = 0;
     std::vector<Position> near_;  // reused to save allocations
     std::vector<std::uint64_t> weights_;

@@ -20,6 +20,6 @@ using AxisMapping = std::vector<std::vector<std::uint32_t>>;
                                              std::size_t machine_axes);
 
 /// Number of routers along every axis of the grid.
-[[nodiscard]] Extents mapped_extents(const AxisMapping& laid, const Extents& machine);
+[[nodiscard]] Extents mapped_extents(const AxisMapping& mapping, const Extents& machine);
 
 }  // namespace topoloom::grid

@@ -22,6 +22,7 @@ struct BoxOptions : GridOptions {
 [[nodiscard]] Placement place_box(const Problem& problem, Meter& meter, const BoxOptions& options);
 
 /// place_box() for a known grid; none if the ranks do not fit.
-[[nodiscard]] std::optional<Placement> box_grid(const Problem& problem, const RankGrid& grid, Meter& meter);
+[[nodiscard]] std::optional<Placement> place_grid_in_boxes(const Problem& problem, const RankGrid& grid,
+                                                           Meter& meter);
 
 }  // namespace topoloom::grid

@@ -39,7 +39,7 @@ class BoxBlocking {
 
    private:
     /// Result for a box inside one group of level + 1.
-    struct Known {
+    struct KnownCost {
         float cost = -1;        // negative: unknown; infinite: impossible
         std::uint32_t cut = 0;  // axis * 2^24 + cut position; 2^32 - 1: no cut, the box is one group
     };
@@ -50,14 +50,14 @@ class BoxBlocking {
     /// Bytes across a cut, per pair of partners on the axis that is cut.
     [[nodiscard]] double bytes_per_pair(const Box& box, std::size_t axis) const;
     [[nodiscard]] double inner_bytes(const Box& box) const;
-    double solve(std::size_t level, Box& box);
-    void list(std::size_t level, Box& box, GridCell origin, std::vector<GridCell>& cells) const;
+    double find_cheapest_cuts(std::size_t level, Box& box);
+    void list_groups(std::size_t level, Box& box, GridCell origin, std::vector<GridCell>& cells) const;
 
     const GridPattern& pattern_;
     std::vector<GroupLevel> levels_;
     std::vector<std::uint64_t> size_;  // cells per part at every level: 1, arity[0], ...
     Extents stride_;
-    std::vector<std::vector<Known>> known_;
+    std::vector<std::vector<KnownCost>> known_;
 };
 
 }  // namespace topoloom::grid

@@ -37,6 +37,7 @@ struct FoldOptions : GridOptions {
 [[nodiscard]] Placement place_fold(const Problem& problem, Meter& meter, const FoldOptions& options);
 
 /// place_fold() for a known grid, with default options; none if the ranks do not fit.
-[[nodiscard]] std::optional<Placement> fold_grid(const Problem& problem, const RankGrid& grid, Meter& meter);
+[[nodiscard]] std::optional<Placement> place_grid_by_folding(const Problem& problem, const RankGrid& grid,
+                                                             Meter& meter);
 
 }  // namespace topoloom::grid

@@ -18,23 +18,23 @@ struct PlaneBytes {
     double around;
 
     /// Bytes across all planes that cut the axis into this number of boxes.
-    [[nodiscard]] double cut(std::uint32_t boxes) const {
+    [[nodiscard]] double cut_bytes(std::uint32_t boxes) const {
         return boxes > 1 ? between * (boxes - 1.0) + around : 0;
     }
 };
-[[nodiscard]] std::vector<PlaneBytes> plane_bytes(const RankGrid& grid);
+[[nodiscard]] std::vector<PlaneBytes> count_plane_bytes(const RankGrid& grid);
 
 /// The factors that are allowed on an axis: up to its limit, or divisors of its limit.
-enum class Factors { up_to, dividing };
+enum class FactorRule { up_to, dividing };
 
 /// Visits the factorizations of `product` into one factor per axis, in lexicographic order, at most 10^5 of
 /// them.
-void for_each_factorization(std::uint64_t product, const Extents& limits, Factors kind,
+void for_each_factorization(std::uint64_t product, const Extents& limits, FactorRule kind,
                             const std::function<void(const Extents&)>& visit);
 
 /// Visits the factorizations with factors up to the axis limits; if there are none, all factorizations.
-void for_each_filling(std::uint64_t product, const Extents& limits,
-                      const std::function<void(const Extents&)>& visit);
+void for_each_box_shape(std::uint64_t product, const Extents& limits,
+                        const std::function<void(const Extents&)>& visit);
 
 /// Boxes along every axis, `count` in total, that cut the fewest bytes; if possible, with at most as many
 /// boxes as cells per axis.

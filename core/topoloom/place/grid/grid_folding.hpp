@@ -47,13 +47,13 @@ class Folding {
     double score = 0;           // estimated hop-bytes with Reflection::rows
 
     /// Whether a machine axis contains several digits.
-    [[nodiscard]] bool nests() const;
+    [[nodiscard]] bool has_nested_digits() const;
     /// Whether every pattern axis lies undivided on a separate machine axis. The score is then exact for
     /// uniform patterns.
     [[nodiscard]] bool is_plain() const;
 
     /// Computes the machine coordinates of the block with these pattern coordinates.
-    void place(const Extents& block, Reflection reflection, Extents& coordinates) const;
+    void locate_block(const Extents& block, Reflection reflection, Extents& coordinates) const;
 };
 
 /// Lists foldings that fit, best estimate first: scores at most `most` foldings and returns at most `keep`.

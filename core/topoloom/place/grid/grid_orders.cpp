@@ -6,12 +6,12 @@
 
 namespace topoloom::grid {
 
-std::size_t line_count(const GridPoints& points) {
+std::size_t count_lines(const GridPoints& points) {
     const std::size_t axes = points.axes();
     return axes == 1 ? 1 : axes == 2 ? 4 : 12;
 }
 
-std::vector<std::uint32_t> line_through(const GridPoints& points, std::size_t i) {
+std::vector<std::uint32_t> list_line(const GridPoints& points, std::size_t i) {
     std::vector<std::size_t> axes(points.axes());
     std::iota(axes.begin(), axes.end(), std::size_t{0});
     for (std::size_t k = 0; k < i / 2; ++k) std::next_permutation(axes.begin(), axes.end());

@@ -22,9 +22,9 @@ struct GridPoints {
 /// The i-th line through the points, as point indices. Odd lines run every other row backwards (a reflected
 /// mixed-radix Gray code: on a complete grid each step is one hop); even lines run all rows forward. i / 2
 /// numbers the permutation of the axes from slowest to fastest, in lexicographic order. O(n log n).
-[[nodiscard]] std::vector<std::uint32_t> line_through(const GridPoints& points, std::size_t i);
+[[nodiscard]] std::vector<std::uint32_t> list_line(const GridPoints& points, std::size_t i);
 
 /// Number of lines: two per permutation of the axes, for at most six permutations.
-[[nodiscard]] std::size_t line_count(const GridPoints& points);
+[[nodiscard]] std::size_t count_lines(const GridPoints& points);
 
 }  // namespace topoloom::grid

@@ -13,18 +13,18 @@ namespace topoloom::grid {
 namespace {
 
 /// Number of neighbor pairs along an axis, summed over all lines.
-double neighbor_pairs(const RankGrid& grid, std::size_t axis) {
+double count_neighbor_pairs(const RankGrid& grid, std::size_t axis) {
     const double extent = grid.extents[axis];
     const double around = grid.wrap_bytes[axis] > 0 ? 1 : 0;
     return static_cast<double>(grid.cells()) / extent * (extent - 1 + around);
 }
 
 /// The grid as a star pattern; weights count one direction.
-GridPattern star_of(const RankGrid& grid) {
+GridPattern make_star_pattern(const RankGrid& grid) {
     GridPattern pattern;
     pattern.rank_of_cell = grid.rank_of_cell;
     pattern.uniform = true;
-    pattern.weight = weighted(grid).weight;
+    pattern.weight = weigh_grid(grid).weight;
     for (double& weight : pattern.weight) weight /= 2;
     for (std::size_t i = 0; i < grid.axes(); ++i)
         pattern.axes.push_back({grid.extents[i], grid.wrap_bytes[i] > 0 ? AxisKind::ring : AxisKind::path});
@@ -32,19 +32,19 @@ GridPattern star_of(const RankGrid& grid) {
 }
 
 /// Tries orders of the cells and stores the best.
-class Blockings {
+class BlockingSearch {
    public:
-    Blockings(const Problem& problem, const RankGrid& grid, const FilledNodes& nodes, Meter& meter)
+    BlockingSearch(const Problem& problem, const RankGrid& grid, const FilledNodes& nodes, Meter& meter)
         : problem_(problem),
           grid_(grid),
           nodes_(nodes),
           meter_(meter),
-          weighted_(weighted(grid)),
+          weighted_(weigh_grid(grid)),
           cores_(*std::ranges::max_element(nodes.sizes)),
           tries_(std::clamp<std::size_t>(8'000'000 / (problem.graph().edge_count() + 1), 2, 200)) {}
 
     /// The orders with the fewest inter-node bytes among those tried; at most a few.
-    std::vector<NodeBlocking> best() {
+    std::vector<NodeBlocking> find_best() {
         const bool many = grid_.cells() > max_ranks_superlinear;
         if (nodes_.has_equal_sizes()) {
             const bool square = try_tiles();
@@ -62,14 +62,14 @@ class Blockings {
     void try_order(std::vector<GridCell> cells, const Extents& tile = {}) {
         constexpr std::size_t max_equals = 4;
         if (meter_.is_exhausted() && !found_.empty()) return;
-        const std::int64_t bytes = bytes_between_nodes(cells);
+        const std::int64_t bytes = count_inter_node_bytes(cells);
         meter_.spend(cells.size());
         if (!found_.empty() && bytes < found_.front().inter_node_bytes) found_.clear();
         if (found_.empty() || (bytes == found_.front().inter_node_bytes && found_.size() < max_equals))
             found_.push_back({std::move(cells), tile, bytes});
     }
 
-    [[nodiscard]] std::int64_t bytes_between_nodes(const std::vector<GridCell>& cells) const {
+    [[nodiscard]] std::int64_t count_inter_node_bytes(const std::vector<GridCell>& cells) const {
         std::vector<Node> node_of_rank(cells.size());
         std::size_t next = 0;
         for (std::size_t node = 0; node < nodes_.sizes.size(); ++node) {
@@ -91,7 +91,7 @@ class Blockings {
     }
 
     void try_boxes() {
-        const GridPattern pattern = star_of(grid_);
+        const GridPattern pattern = make_star_pattern(grid_);
         BoxBlocking boxes(pattern, {{cores_, 0}, {nodes_.sizes.size(), 1}});
         if (!boxes.cost(grid_.extents)) return;
         std::vector<GridCell> cells;
@@ -181,15 +181,15 @@ bool FilledNodes::has_equal_sizes() const {
     return std::ranges::adjacent_find(sizes, std::not_equal_to<>{}) == sizes.end();
 }
 
-std::vector<NodeBlocking> best_blockings(const Problem& problem, const RankGrid& grid,
-                                         const FilledNodes& nodes, Meter& meter) {
-    return Blockings(problem, grid, nodes, meter).best();
+std::vector<NodeBlocking> find_best_blockings(const Problem& problem, const RankGrid& grid,
+                                              const FilledNodes& nodes, Meter& meter) {
+    return BlockingSearch(problem, grid, nodes, meter).find_best();
 }
 
-WeightedGrid weighted(const RankGrid& grid) {
+WeightedGrid weigh_grid(const RankGrid& grid) {
     WeightedGrid found{grid.extents, {}};
     for (std::size_t i = 0; i < grid.axes(); ++i) {
-        const double pairs = neighbor_pairs(grid, i);
+        const double pairs = count_neighbor_pairs(grid, i);
         found.weight.push_back(pairs > 0 ? (grid.bytes[i] + grid.wrap_bytes[i]) / pairs : 0);
     }
     return found;

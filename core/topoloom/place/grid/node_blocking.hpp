@@ -34,12 +34,12 @@ struct NodeBlocking {
 
 /// Cell orders with the fewest inter-node bytes, by node_tile.hpp and BoxBlocking; at most a few. Tries fewer
 /// orders if the graph has more edges. O(edges) per order.
-[[nodiscard]] std::vector<NodeBlocking> best_blockings(const Problem& problem, const RankGrid& grid,
-                                                       const FilledNodes& nodes, Meter& meter);
+[[nodiscard]] std::vector<NodeBlocking> find_best_blockings(const Problem& problem, const RankGrid& grid,
+                                                            const FilledNodes& nodes, Meter& meter);
 
 /// The grid, weighted with the mean bytes that two neighbors along an axis exchange, in both directions
 /// together.
-[[nodiscard]] WeightedGrid weighted(const RankGrid& grid);
+[[nodiscard]] WeightedGrid weigh_grid(const RankGrid& grid);
 
 /// Bytes of all messages between ranks on different nodes.
 [[nodiscard]] std::int64_t inter_node_bytes(const CommGraph& graph, std::span<const Node> node_of_rank,

@@ -19,7 +19,7 @@ namespace {
 /// else in rank order.
 class InsideNode {
    public:
-    InsideNode(const Machine& machine, const RankGrid& grid) : grid_(grid), weighted_(weighted(grid)) {
+    InsideNode(const Machine& machine, const RankGrid& grid) : grid_(grid), weighted_(weigh_grid(grid)) {
         const Levels& levels = machine.node_spec().levels;
         std::uint32_t span = 1;
         for (std::uint32_t j = 0; j + 1 < levels.count(); ++j) {
@@ -28,14 +28,14 @@ class InsideNode {
         }
     }
 
-    void settle(std::span<GridCell> cells, std::span<const Slot> slots,
-                std::vector<Slot>& slot_of_rank) const {
-        settle(cells, slots, slot_of_rank, spans_.size());
+    void place_piece(std::span<GridCell> cells, std::span<const Slot> slots,
+                     std::vector<Slot>& slot_of_rank) const {
+        place_piece(cells, slots, slot_of_rank, spans_.size());
     }
 
    private:
-    void settle(std::span<GridCell> cells, std::span<const Slot> slots, std::vector<Slot>& slot_of_rank,
-                std::size_t level) const {
+    void place_piece(std::span<GridCell> cells, std::span<const Slot> slots, std::vector<Slot>& slot_of_rank,
+                     std::size_t level) const {
         if (level == 0) {
             std::ranges::sort(cells, {}, [&](GridCell cell) { return grid_.rank_of_cell[cell.value]; });
             for (std::size_t i = 0; i < cells.size(); ++i)
@@ -51,7 +51,7 @@ class InsideNode {
         bisect_cells(weighted_, cells, sizes);
         std::size_t first = 0;
         for (const std::uint32_t size : sizes) {
-            settle(cells.subspan(first, size), slots.subspan(first, size), slot_of_rank, level - 1);
+            place_piece(cells.subspan(first, size), slots.subspan(first, size), slot_of_rank, level - 1);
             first += size;
         }
     }
@@ -62,9 +62,9 @@ class InsideNode {
 };
 
 /// Stores the placement with the fewest inter-node bytes; among these, the one with the fewest hop-bytes.
-class Nearest {
+class BestPlacement {
    public:
-    Nearest(const Problem& problem, const RankGrid& grid, const FilledNodes& nodes, Meter& meter)
+    BestPlacement(const Problem& problem, const RankGrid& grid, const FilledNodes& nodes, Meter& meter)
         : problem_(problem), grid_(grid), nodes_(nodes), meter_(meter), inside_(problem.machine(), grid) {}
 
     void try_slots(std::vector<Slot> slots) {
@@ -85,7 +85,7 @@ class Nearest {
         const auto in_order = [&](std::size_t piece) { return std::span<const Slot>(nodes_.slots[piece]); };
         try_pieces(blocking.cells, in_order);
         if (blocking.tile.empty()) return;
-        WeightedGrid tiles = weighted(grid_);
+        WeightedGrid tiles = weigh_grid(grid_);
         for (std::size_t i = 0; i < blocking.tile.size(); ++i) {
             tiles.extents[i] /= blocking.tile[i];
             tiles.weight[i] *= static_cast<double>(nodes_.sizes[0]) / blocking.tile[i];
@@ -113,7 +113,7 @@ class Nearest {
             if (i > 0) nearest = std::min(nearest, machine.distance(first[0], first[i]));
         }
         if (value_ <= between_ * nearest) return;  // no better order is possible
-        const CommGraph pieces = graph_of_pieces(blocking, count, cores);
+        const CommGraph pieces = make_piece_graph(blocking, count, cores);
         const Allocation nodes = Allocation::of_slots(machine, first);
         const Placement found = place(Problem(pieces, nodes, problem_.seed(), problem_.threads()),
                                       auto_chain(Effort::fast), meter_);
@@ -129,8 +129,8 @@ class Nearest {
 
    private:
     /// The communication graph of the first `count` pieces.
-    [[nodiscard]] CommGraph graph_of_pieces(const NodeBlocking& blocking, std::size_t count,
-                                            std::uint32_t cores) const {
+    [[nodiscard]] CommGraph make_piece_graph(const NodeBlocking& blocking, std::size_t count,
+                                             std::uint32_t cores) const {
         std::vector<Rank> piece_of(grid_.cells());
         for (std::uint32_t i = 0; i < blocking.cells.size(); ++i)
             piece_of[grid_.rank_of_cell[blocking.cells[i].value].value] = Rank{i / cores};
@@ -156,7 +156,7 @@ class Nearest {
         std::vector<Slot> slots(cells.size());
         for (std::size_t piece = 0, first = 0; first < cells.size(); ++piece) {
             const std::span<const Slot> taken = slots_of(piece);
-            inside_.settle(cells.subspan(first, taken.size()), taken, slots);
+            inside_.place_piece(cells.subspan(first, taken.size()), taken, slots);
             first += taken.size();
         }
         try_slots(std::move(slots));
@@ -190,13 +190,15 @@ class Nearest {
         }
         for (const Folding& folding : list_foldings(axes, routers->extent, routers->wraps, keep, most)) {
             for (const Reflection reflection : {Reflection::rows, Reflection::nested}) {
-                if (meter_.is_exhausted() || (reflection == Reflection::nested && !folding.nests())) continue;
+                if (meter_.is_exhausted() ||
+                    (reflection == Reflection::nested && !folding.has_nested_digits()))
+                    continue;
                 Extents at(axes.size());
                 Extents coordinates(routers->extent.size(), 0);
                 try_pieces(cells, [&](std::size_t tile) {
                     for (std::size_t i = axes.size(); i-- > 0; tile /= axes[i].extent)
                         at[i] = static_cast<std::uint32_t>(tile % axes[i].extent);
-                    folding.place(at, reflection, coordinates);
+                    folding.locate_block(at, reflection, coordinates);
                     std::size_t router = 0;
                     for (std::size_t d = 0; d < coordinates.size(); ++d)
                         router = router * routers->extent[d] + coordinates[d];
@@ -219,28 +221,28 @@ class Nearest {
 }  // namespace
 
 Placement place_tile(const Problem& problem, Meter& meter, const GridOptions& options) {
-    return tile_grid(problem, rank_grid(problem, options.grid, "tile"), meter);
+    return place_grid_in_tiles(problem, rank_grid(problem, options.grid, "tile"), meter);
 }
 
-Placement tile_grid(const Problem& problem, const RankGrid& grid, Meter& meter) {
+Placement place_grid_in_tiles(const Problem& problem, const RankGrid& grid, Meter& meter) {
     const FilledNodes nodes(problem);
-    Nearest nearest(problem, grid, nodes, meter);
+    BestPlacement best(problem, grid, nodes, meter);
     const auto block = problem.allocation().slots().first(problem.rank_count());
-    nearest.try_slots({block.begin(), block.end()});
-    const std::vector<NodeBlocking> blockings = best_blockings(problem, grid, nodes, meter);
+    best.try_slots({block.begin(), block.end()});
+    const std::vector<NodeBlocking> blockings = find_best_blockings(problem, grid, nodes, meter);
     bool tiled = false;
     for (const NodeBlocking& blocking : blockings) {
         tiled = tiled || !blocking.tile.empty();
-        nearest.try_blocking(blocking);
+        best.try_blocking(blocking);
     }
-    if (problem.rank_count() <= max_ranks_superlinear) nearest.try_searched_order(blockings.front());
+    if (problem.rank_count() <= max_ranks_superlinear) best.try_searched_order(blockings.front());
     // `structure` uses more of the network, which decides between equal inter-node bytes, but its pieces
     // differ between nodes.
     if (!tiled && problem.rank_count() <= max_ranks_superlinear && !meter.is_exhausted()) {
         const Placement structured = place(problem, "structure", meter);
-        nearest.try_slots({structured.slots().begin(), structured.slots().end()});
+        best.try_slots({structured.slots().begin(), structured.slots().end()});
     }
-    return nearest.placement();
+    return best.placement();
 }
 
 MapperEntry tile_mapper() {

@@ -23,6 +23,6 @@ namespace topoloom::grid {
 [[nodiscard]] Placement place_tile(const Problem& problem, Meter& meter, const GridOptions& options);
 
 /// place_tile() for a known grid.
-[[nodiscard]] Placement tile_grid(const Problem& problem, const RankGrid& grid, Meter& meter);
+[[nodiscard]] Placement place_grid_in_tiles(const Problem& problem, const RankGrid& grid, Meter& meter);
 
 }  // namespace topoloom::grid

@@ -35,7 +35,7 @@ class CongestionAnnealing {
             at_.push_back(position[loads.slot(u).value]);
             rank_on_[at_.back().value] = u;
         }
-        keep();
+        record_best();
     }
     [[nodiscard]] const std::vector<Slot>& best() const { return best_; }
 
@@ -52,33 +52,33 @@ class CongestionAnnealing {
                 (meter.used_share() - share_at_start) / (share_for_cooling * (1 - share_at_start));
             const double progress = std::max(share, static_cast<double>(sweep) / sweeps);
             if (progress >= 1) return;
-            const std::uint32_t reach = reach_at(progress);
+            const std::uint32_t reach = reach_at_progress(progress);
             for (const Rank u : ids<Rank>(at_.size())) {
                 propose(u, reach, cooling.at(progress));
                 // On large machines, one sweep can exceed the budget.
                 if (u.value % 64 == 0 && !meter.poll_clock()) break;
             }
             meter.spend(at_.size());
-            if (loads_.key() < best_key_) keep();
+            if (loads_.key() < best_key_) record_best();
         }
     }
 
    private:
     /// Number of nearest slots to choose from. It shrinks as the temperature falls, because then only short
     /// moves are accepted.
-    [[nodiscard]] std::uint32_t reach_at(double progress) const {
+    [[nodiscard]] std::uint32_t reach_at_progress(double progress) const {
         constexpr double last = 6;
         const double all = std::max(last, static_cast<double>(slots_.size()));
         return static_cast<std::uint32_t>(all * std::pow(last / all, progress));
     }
-    [[nodiscard]] Position any_slot(Position from, std::uint32_t reach) {
-        if (reach <= near_.count()) return near_.of(from)[rng_.below(reach)];
+    [[nodiscard]] Position draw_slot(Position from, std::uint32_t reach) {
+        if (reach <= near_.count()) return near_.list_at(from)[rng_.below(reach)];
         return Position{rng_.below(static_cast<std::uint32_t>(slots_.size()))};
     }
     /// Proposes another slot for u; performs the change if the Metropolis rule accepts it.
     void propose(Rank u, std::uint32_t reach, double temperature) {
         const Position from = at_[u.value];
-        const Position to = any_slot(from, reach);
+        const Position to = draw_slot(from, reach);
         if (to == from) return;
         const double loss = -temperature * std::log(1 - rng_.uniform());
         const std::int64_t most = loads_.soft() + static_cast<std::int64_t>(loss);
@@ -90,7 +90,7 @@ class CongestionAnnealing {
             if (v != Rank::none) at_[v.value] = from;
         }
     }
-    void keep() {
+    void record_best() {
         best_key_ = loads_.key();
         best_ = loads_.slots();
     }

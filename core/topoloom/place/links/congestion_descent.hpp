@@ -34,7 +34,7 @@ class CongestionDescent {
             const std::size_t all = next_.size() + free_.size();
             bool improved = false;
             for (const Rank u : loads_.ranks_on_busy_links(share)) {
-                if (loads_.is_on_busiest_link(u) && improve(u, std::min(partners, all), meter))
+                if (loads_.is_on_busiest_link(u) && improve_rank(u, std::min(partners, all), meter))
                     improved = true;
                 if (meter.is_exhausted()) return;
             }
@@ -45,17 +45,17 @@ class CongestionDescent {
 
    private:
     /// Tries the next `partners` ranks and runs of free slots, until u leaves the busiest links.
-    bool improve(Rank u, std::size_t partners, Meter& meter) {
+    bool improve_rank(Rank u, std::size_t partners, Meter& meter) {
         bool improved = false;
         for (; partners > 0 && meter.spend(1); --partners) {
             next_[u.value] = (next_[u.value] + 1) % (next_.size() + free_.size());
-            if (!try_with(u, next_[u.value])) continue;
+            if (!try_partner(u, next_[u.value])) continue;
             improved = true;
             if (!loads_.is_on_busiest_link(u)) break;
         }
         return improved;
     }
-    bool try_with(Rank u, std::size_t partner) {
+    bool try_partner(Rank u, std::size_t partner) {
         if (partner < next_.size()) {
             const Rank v{static_cast<std::uint32_t>(partner)};
             return u != v && loads_.exchange_if_better(u, v);

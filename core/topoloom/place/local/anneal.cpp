@@ -99,7 +99,7 @@ class Annealing {
             const std::uint64_t round =
                 fit ? max_per_round / (done == 0 ? 16 : 1) : std::min(max_per_round, total - done);
             const double next = fit ? progress + (progress - before) : progress_after(done + round);
-            each_chain(round, meter,
+            run_chains(round, meter,
                        [&](AnnealWalker& chain) { cool(chain, round, cooling, progress, next); });
             done += round;
             before = progress;
@@ -127,12 +127,12 @@ class Annealing {
         };
         for (std::int64_t before = sum() + 1; sum() < before && !meter.is_exhausted();) {
             before = sum();
-            each_chain(round, meter, [&](AnnealWalker& chain) { chain.run(round, Acceptance(0)); });
+            run_chains(round, meter, [&](AnnealWalker& chain) { chain.run(round, Acceptance(0)); });
         }
     }
 
     template <class Body>
-    void each_chain(std::uint64_t proposals, Meter& meter, const Body& body) {
+    void run_chains(std::uint64_t proposals, Meter& meter, const Body& body) {
         parallel_for(chains_.size(), problem_.threads(), [&](std::size_t i, int) { body(*chains_[i]); });
         meter.spend(proposals * chains_.size());
     }
@@ -184,7 +184,8 @@ class SpaceWalkerFactory final : public WalkerFactory<Graph> {
        public:
         RegionWalker(std::vector<Point> points, const Space& space, const Region& region, Rng rng)
             : PointStorage{std::move(points)},
-              Walker(typename Walker::State(space, PointStorage::stored, region.graph(), region.start()),
+              Walker(typename Walker::State(space, PointStorage::stored, region.graph(),
+                                            region.start_positions()),
                      region.graph(), region.near(), region.active(), rng) {}
     };
 

@@ -75,7 +75,7 @@ class SpaceWalker : public AnnealWalker {
     SpaceWalker(State start, const Graph& graph, const Near& near, std::uint32_t active, Rng rng)
         : state_(std::move(start)), graph_(graph), near_(near), active_(active), rng_(rng) {
         value_ = state_.total();
-        keep();
+        record_best();
     }
 
     [[nodiscard]] const std::vector<Position>& positions() const override { return state_.positions(); }
@@ -86,7 +86,7 @@ class SpaceWalker : public AnnealWalker {
             if (++next_rank_ == active_) next_rank_ = 0;
             const std::int64_t most = acceptance.greatest_loss(rng_.next());
             if (proposal.v == proposal.u) continue;
-            const std::int64_t gain = gain_of(proposal);
+            const std::int64_t gain = compute_gain(proposal);
             if (gain < -most) continue;
             if (proposal.v == Rank::none) {
                 state_.move(proposal.u, proposal.to);
@@ -95,7 +95,7 @@ class SpaceWalker : public AnnealWalker {
             }
             value_ -= gain;
         }
-        if (value_ < best_value_) keep();
+        if (value_ < best_value_) record_best();
     }
 
     [[nodiscard]] std::vector<std::int64_t> sample_losses(std::uint64_t count) override {
@@ -103,7 +103,7 @@ class SpaceWalker : public AnnealWalker {
         for (std::uint64_t i = 0; i < count; ++i) {
             const Proposal proposal = propose(Rank{rng_.below(active_)});
             if (proposal.v == proposal.u) continue;
-            const std::int64_t gain = gain_of(proposal);
+            const std::int64_t gain = compute_gain(proposal);
             if (gain < 0) losses.push_back(-gain);
         }
         return losses;
@@ -130,12 +130,12 @@ class SpaceWalker : public AnnealWalker {
         const Position to = near[std::uint64_t{rng_.next()} * near.size() >> 32];
         return {u, state_.occupant(to), to};
     }
-    [[nodiscard]] std::int64_t gain_of(const Proposal& proposal) {
+    [[nodiscard]] std::int64_t compute_gain(const Proposal& proposal) {
         return proposal.v == Rank::none ? state_.move_gain(proposal.u, proposal.to)
                                         : state_.exchange_gain(proposal.u, proposal.v);
     }
 
-    void keep() {
+    void record_best() {
         best_value_ = value_;
         best_ = state_.positions();
     }

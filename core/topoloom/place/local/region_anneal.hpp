@@ -42,7 +42,7 @@ class SlotRegions {
                 std::span<const Position> position_of_rank, std::span<const Rank> occupant,
                 std::uint32_t region_size, Rng rng)
         : region_of_(occupant.size(), Part::none), local_(occupant.size()) {
-        grow(graph, active, position_of_rank, region_size, rng);
+        grow_regions(graph, active, position_of_rank, region_size, rng);
         std::vector<std::pair<Position, Part>> others;  // with regions
         for (const Position p : ids<Position>(occupant.size())) {
             if (region_of(p) != Part::none) continue;
@@ -52,13 +52,13 @@ class SlotRegions {
             if (found != beside.end()) others.emplace_back(p, region_of(*found));
         }
         for (const auto& [position, region] : others) region_of_[position.value] = region;
-        list();
+        list_positions();
     }
 
    private:
     template <class Graph>
-    void grow(const Graph& graph, std::uint32_t active, std::span<const Position> position_of_rank,
-              std::uint32_t region_size, Rng& rng) {
+    void grow_regions(const Graph& graph, std::uint32_t active, std::span<const Position> position_of_rank,
+                      std::uint32_t region_size, Rng& rng) {
         std::vector<std::uint32_t> size;
         std::vector<Rank> queue;
         queue.reserve(active);
@@ -67,20 +67,20 @@ class SlotRegions {
             ++size[region.value];
             queue.push_back(u);
         };
-        const auto taken = [&](Rank u) { return region_of(position_of_rank[u.value]) != Part::none; };
+        const auto is_taken = [&](Rank u) { return region_of(position_of_rank[u.value]) != Part::none; };
         std::size_t next = 0;
         const auto spread = [&](std::uint32_t most) {
             for (; next < queue.size(); ++next) {
                 const Part region = region_of(position_of_rank[queue[next].value]);
                 for (const auto& edge : graph.sends(queue[next])) {
                     if (size[region.value] >= most) break;
-                    if (!taken(edge.peer)) take(edge.peer, region);
+                    if (!is_taken(edge.peer)) take(edge.peer, region);
                 }
             }
         };
         for (std::uint32_t i = 0; i < active / region_size; ++i) {
             const Rank u{rng.below(active)};
-            if (taken(u)) continue;
+            if (is_taken(u)) continue;
             size.push_back(0);
             take(u, Part{size.size() - 1});
         }
@@ -88,7 +88,7 @@ class SlotRegions {
         // Ranks enclosed by full regions form further regions, in machine order.
         bool open = false;
         for (const Rank u : ids<Rank>(active)) {
-            if (taken(u)) continue;
+            if (is_taken(u)) continue;
             if (!open || size.back() >= region_size) size.push_back(0);
             open = true;
             take(u, Part{size.size() - 1});
@@ -97,7 +97,7 @@ class SlotRegions {
         first_.assign(size.size() + 1, 0);
     }
 
-    void list() {
+    void list_positions() {
         for (const Part region : region_of_) {
             if (region != Part::none) ++first_[region.value + 1];
         }
@@ -187,7 +187,7 @@ class RegionState {
     [[nodiscard]] const LocalGraph& graph() const { return graph_; }
     [[nodiscard]] const LocalNear& near() const { return near_; }
     /// Local positions of the region's ranks, then of the fixed ranks outside it.
-    [[nodiscard]] const std::vector<Position>& start() const { return start_; }
+    [[nodiscard]] const std::vector<Position>& start_positions() const { return start_; }
     /// Positions in the allocation, by local position.
     [[nodiscard]] std::span<const Position> slots() const { return slots_; }
     [[nodiscard]] std::span<const Rank> ranks() const { return ranks_; }
@@ -256,13 +256,13 @@ class RegionAnnealing {
         double progress = 0;
         double before = 0;
         for (std::uint32_t i = 0; progress < 1 && !meter.is_exhausted(); ++i) {
-            divide(i);
+            repartition(i);
             if (i == 0) cooling = calibrate(options.heat, meter);
             // The first round is short, because it measures the progress per round.
             const std::uint32_t now = fit ? (i == 0 ? 1 : max_sweeps / 2)
                                           : std::max(1U, sweeps * (i + 1) / rounds - sweeps * i / rounds);
             const double next = fit ? 2 * progress - before : static_cast<double>(i + 1) / rounds;
-            round(i, now, cooling, progress, next, meter);
+            anneal_round(i, now, cooling, progress, next, meter);
             before = progress;
             progress =
                 fit ? (meter.used_share() - share_at_start) / (share_for_cooling * (1 - share_at_start))
@@ -276,18 +276,18 @@ class RegionAnnealing {
     static constexpr std::uint32_t max_sweeps = 32;  // sweeps between two repartitions
     static constexpr std::uint32_t min_rounds = 4;
     static constexpr std::uint32_t sweeps_without_budget = 100;
-    static constexpr double share_for_cooling = 0.9;  // of the budget; the rest is for swap
-    static constexpr std::size_t side_by_side = 16;   // regions
-    static constexpr std::uint64_t steps = 8;         // temperatures per region and round
+    static constexpr double share_for_cooling = 0.9;        // of the budget; the rest is for swap
+    static constexpr std::size_t regions_in_parallel = 16;  // regions
+    static constexpr std::uint64_t steps = 8;               // temperatures per region and round
 
-    void divide(std::uint64_t round) {
+    void repartition(std::uint64_t round) {
         std::ranges::fill(occupant_, Rank::none);
         for (const Rank u : ids<Rank>(position_.size())) occupant_[position_[u.value].value] = u;
         regions_.emplace(graph_, active_, near_, position_, occupant_, region_size_,
                          Rng(problem_.seed(), round << 32));
     }
 
-    [[nodiscard]] Region region(Part r) {
+    [[nodiscard]] Region make_region(Part r) {
         return {*regions_, r, graph_, near_, active_, position_, occupant_, local_rank_};
     }
 
@@ -297,7 +297,7 @@ class RegionAnnealing {
         constexpr std::uint64_t samples = 250;
         std::vector<std::int64_t> losses;
         for (std::size_t i = 0; i < probes; ++i) {
-            const Region here = region(Part{i * regions_->size() / probes});
+            const Region here = make_region(Part{i * regions_->size() / probes});
             if (here.active() == 0) continue;
             const auto more = factory_.make_regional(here, Rng(problem_.seed(), i))->sample_losses(samples);
             losses.insert(losses.end(), more.begin(), more.end());
@@ -306,15 +306,15 @@ class RegionAnnealing {
         return Cooling::from_losses(losses, heat);
     }
 
-    void round(std::uint64_t number, std::uint32_t sweeps, const Cooling& cooling, double from, double to,
-               Meter& meter) {
+    void anneal_round(std::uint64_t number, std::uint32_t sweeps, const Cooling& cooling, double from,
+                      double to, Meter& meter) {
         for (std::size_t begin = 0; begin < regions_->size() && !meter.is_exhausted();
-             begin += side_by_side) {
-            const std::size_t count = std::min(side_by_side, regions_->size() - begin);
+             begin += regions_in_parallel) {
+            const std::size_t count = std::min(regions_in_parallel, regions_->size() - begin);
             std::vector<std::vector<std::pair<Rank, Position>>> moves(count);
             std::vector<std::uint64_t> work(count, 0);
             parallel_for(count, problem_.threads(), [&](std::size_t i, int) {
-                const Region here = region(Part{begin + i});
+                const Region here = make_region(Part{begin + i});
                 if (here.active() == 0) return;
                 const auto walker =
                     factory_.make_regional(here, Rng(problem_.seed(), (number << 32) + begin + i + 1));

@@ -24,40 +24,40 @@ class RotateSearch {
         : graph_(symmetric), near_(near), length_(options.length), state_(state), queue_(graph_) {}
 
     void run(Meter& meter) {
-        queue_.drain(meter, [&](Rank u) { visit(u, meter); });
+        queue_.drain(meter, [&](Rank u) { visit_rank(u, meter); });
     }
 
    private:
-    void visit(Rank u, Meter& meter) {
+    void visit_rank(Rank u, Meter& meter) {
         for (const Rank partner : graph_.peers(u)) {
             for (const Position to : near_.near(state_.position(partner))) {
                 if (to == state_.position(u)) continue;
                 if (!meter.spend(1)) return;
                 // The first rank must gain, because the cycle redistributes its gain.
                 if (state_.move_gain(u, to) <= 0) continue;
-                if (rotate(u, to, meter)) wake();
+                if (try_cycle(u, to, meter)) queue_changed_ranks();
                 if (meter.is_exhausted()) return;
             }
         }
     }
 
     /// Starts a cycle by moving u. Returns true if the cycle gains; otherwise restores the state.
-    bool rotate(Rank u, Position to, Meter& meter) {
+    bool try_cycle(Rank u, Position to, Meter& meter) {
         path_.clear();
-        std::int64_t gain = step(u, to);
+        std::int64_t gain = perform_step(u, to);
         while (gain <= 0 && path_.last_ejected() != Rank::none && path_.length() + 1 < length_) {
             const Rank v = path_.last_ejected();
-            const Position best = best_slot(v, meter);
+            const Position best = find_best_slot(v, meter);
             if (best == state_.position(v)) break;
-            gain += step(v, best);
+            gain += perform_step(v, best);
         }
         if (gain > 0) return true;
-        while (!path_.empty()) take_back();
+        while (!path_.empty()) undo_step();
         return false;
     }
 
     /// Performs a step; returns its gain.
-    std::int64_t step(Rank u, Position to) {
+    std::int64_t perform_step(Rank u, Position to) {
         const Rank v = state_.occupant(to);
         path_.push({u, v, state_.position(u), to});
         if (v == Rank::none) {
@@ -70,7 +70,7 @@ class RotateSearch {
         return gain;
     }
 
-    void take_back() {
+    void undo_step() {
         const EjectionPath::Step last = path_.pop();
         if (last.ejected == Rank::none) {
             state_.move(last.rank, last.from);
@@ -81,7 +81,7 @@ class RotateSearch {
 
     /// The best next slot for v among the slots near its partners that are not in the cycle yet; v's own slot
     /// if there is none.
-    Position best_slot(Rank v, Meter& meter) {
+    Position find_best_slot(Rank v, Meter& meter) {
         Position best = state_.position(v);
         std::int64_t most = std::numeric_limits<std::int64_t>::min();
         for (const Rank partner : graph_.peers(v)) {
@@ -101,7 +101,7 @@ class RotateSearch {
     }
 
     /// Queues the moved ranks and their partners for another visit.
-    void wake() {
+    void queue_changed_ranks() {
         for (const EjectionPath::Step& step : path_) {
             queue_.wake(step.rank);
             if (step.ejected != Rank::none) queue_.wake(step.ejected);

@@ -36,20 +36,20 @@ class RouteRotations {
         while (std::exchange(improved, false)) {
             loads_.set_soft_scale();
             for (const Rank u : loads_.ranks_on_busy_links(share)) {
-                if (loads_.is_on_busiest_link(u) && visit(u, meter)) improved = true;
+                if (loads_.is_on_busiest_link(u) && visit_rank(u, meter)) improved = true;
                 if (!meter.poll_clock()) return;
             }
         }
     }
 
    private:
-    bool visit(Rank u, Meter& meter) {
+    bool visit_rank(Rank u, Meter& meter) {
         bool improved = false;
         for (const Rank partner : graph_.peers(u)) {
-            for (const Position to : near_.of(position_[partner.value])) {
+            for (const Position to : near_.list_at(position_[partner.value])) {
                 if (to == position_[u.value]) continue;
                 if (!meter.spend(1)) return improved;
-                if (!rotate(u, to, meter)) continue;
+                if (!try_cycle(u, to, meter)) continue;
                 improved = true;
                 if (!loads_.is_on_busiest_link(u)) return true;
             }
@@ -58,40 +58,40 @@ class RouteRotations {
     }
 
     /// Starts a cycle by moving u. Returns true if the cycle gains; otherwise restores the state.
-    bool rotate(Rank u, Position to, Meter& meter) {
+    bool try_cycle(Rank u, Position to, Meter& meter) {
         const CongestionKey before = loads_.key();
         path_.clear();
-        step(u, to);
+        perform_step(u, to);
         while (!(loads_.key() < before) && path_.last_ejected() != Rank::none &&
                path_.length() + 1 < length_) {
             const Rank v = path_.last_ejected();
-            const Position best = best_position(v, meter);
+            const Position best = find_best_position(v, meter);
             if (best == position_[v.value]) break;
-            step(v, best);
+            perform_step(v, best);
         }
         if (loads_.key() < before) return true;
         while (!path_.empty()) {
             const EjectionPath::Step last = path_.pop();
-            sit(last.rank, last.from);
+            move_rank(last.rank, last.from);
         }
         return false;
     }
 
-    void step(Rank u, Position to) {
+    void perform_step(Rank u, Position to) {
         path_.push({u, occupant_[to.value], position_[u.value], to});
-        sit(u, to);
+        move_rank(u, to);
     }
     /// Moves u to `to`; the occupant of `to`, if any, moves to u's old slot.
-    void sit(Rank u, Position to) {
+    void move_rank(Rank u, Position to) {
         const Rank v = occupant_[to.value];
         const Position from = position_[u.value];
-        change(u, v, to);
+        apply_change(u, v, to);
         position_[u.value] = to;
         occupant_[to.value] = u;
         occupant_[from.value] = v;
         if (v != Rank::none) position_[v.value] = from;
     }
-    void change(Rank u, Rank v, Position to) {
+    void apply_change(Rank u, Rank v, Position to) {
         if (v == Rank::none) {
             loads_.move(u, slots_[to.value]);
         } else {
@@ -101,14 +101,14 @@ class RouteRotations {
 
     /// The position with the lowest soft load for v among those near its partners and not in the cycle yet;
     /// v's own position if there is none.
-    Position best_position(Rank v, Meter& meter) {
+    Position find_best_position(Rank v, Meter& meter) {
         Position best = position_[v.value];
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         for (const Rank partner : graph_.peers(v)) {
-            for (const Position to : near_.of(position_[partner.value])) {
+            for (const Position to : near_.list_at(position_[partner.value])) {
                 if (to == position_[v.value] || path_.leads_to(to)) continue;
                 meter.spend(1);
-                change(v, occupant_[to.value], to);
+                apply_change(v, occupant_[to.value], to);
                 const std::int64_t soft = loads_.soft();
                 loads_.undo();
                 if (soft >= least) continue;

@@ -29,13 +29,13 @@ class SwapSearch {
 
     void run(Meter& meter) {
         do {
-            drain(meter);
+            visit_queued_ranks(meter);
         } while (fill_freed_slots(meter));
     }
 
    private:
-    void drain(Meter& meter) {
-        queue_.drain(meter, [&](Rank u) { visit(u, meter); });
+    void visit_queued_ranks(Meter& meter) {
+        queue_.drain(meter, [&](Rank u) { visit_rank(u, meter); });
     }
 
     /// Offers free slots to all ranks, since a freed slot may suit a distant rank. Returns true if a rank
@@ -50,9 +50,9 @@ class SwapSearch {
         return slots_freed_;
     }
 
-    void visit(Rank u, Meter& meter) {
+    void visit_rank(Rank u, Meter& meter) {
         // The rank itself comes first; skip it.
-        const std::vector<Rank>& around = neighborhood_.around(u);
+        const std::vector<Rank>& around = neighborhood_.ranks_around(u);
         for (std::size_t next = 1; next < around.size();) {
             const std::size_t found = state_.find_first_gain(u, around, next);
             const std::size_t end = std::min(found + 1, around.size());
@@ -73,7 +73,7 @@ class SwapSearch {
             partners_.push_back(state_.position(edge.peer));
             weights_.push_back(static_cast<std::uint64_t>(edge.bytes.value));
         }
-        const auto found = free_.nearest({partners_, weights_});
+        const auto found = free_.find_nearest({partners_, weights_});
         meter.spend(found.evaluated);
         // Uses the arrangement's distances, which may sum both directions. With other distances the search
         // could cycle.

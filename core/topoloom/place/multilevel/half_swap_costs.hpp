@@ -43,7 +43,7 @@ class HalfSwapCosts {
         parallel_for(chunks.size(), threads, [&](std::size_t i, int worker) {
             Scratch& own = scratch[static_cast<std::size_t>(worker)];
             own.bytes.resize(pair_of_.size(), {0, 0});
-            for (std::size_t k = chunks[i].begin; k < chunks[i].end; ++k) weigh(Vertex{k}, own, rows[i]);
+            for (std::size_t k = chunks[i].begin; k < chunks[i].end; ++k) weigh_pair(Vertex{k}, own, rows[i]);
         });
         for (const Rows& row : rows) {
             const auto before = static_cast<std::uint32_t>(choices.peer.size());
@@ -66,7 +66,7 @@ class HalfSwapCosts {
         std::vector<Part> met;                           // parts with nonzero bytes
     };
 
-    void weigh(Vertex k, Scratch& scratch, Rows& rows) const {
+    void weigh_pair(Vertex k, Scratch& scratch, Rows& rows) const {
         auto& [bytes, met] = scratch;
         const Part left = lefts_[k.value];
         for (const std::uint32_t half : {0U, 1U}) {

@@ -71,7 +71,7 @@ class MachineParts {
         std::int64_t apart;  // distance beyond the mean distance inside the pieces
         DistanceDifference farther;
     };
-    [[nodiscard]] virtual Pieces compare(const MachinePart& near, const MachinePart& far) const = 0;
+    [[nodiscard]] virtual Pieces compare_pieces(const MachinePart& near, const MachinePart& far) const = 0;
     /// Upper bound of part distances, in multiples of the largest machine distance.
     [[nodiscard]] virtual std::int64_t distance_scale() const = 0;
 
@@ -81,9 +81,9 @@ class MachineParts {
     [[nodiscard]] virtual std::vector<SplitKey> split_keys(std::span<const Position> slots) const = 0;
 
    private:
-    std::vector<SplitKey> sort(const MachinePart& part);
-    std::vector<MachinePart> groups(const MachinePart& part);
-    [[nodiscard]] bool equidistant(std::span<const MachinePart> groups) const;
+    std::vector<SplitKey> sort_slots(const MachinePart& part);
+    std::vector<MachinePart> list_groups(const MachinePart& part);
+    [[nodiscard]] bool are_equidistant(std::span<const MachinePart> groups) const;
     [[nodiscard]] std::uint32_t choose_cut(std::span<const SplitKey> keys, const MachinePart& part) const;
 
     std::span<const std::int64_t> capacity_;

@@ -26,7 +26,7 @@ using partition::WeightedGraph;
 namespace {
 
 /// Whether the problem is so large that parts without common edges are divided in parallel.
-bool are_many(const Problem& problem) {
+bool needs_parallel_division(const Problem& problem) {
     return problem.capacity().one_rank_per_slot() && problem.rank_count() > max_ranks_in_parallel;
 }
 
@@ -35,7 +35,7 @@ class Multisection {
     /// Refers to the problem.
     Multisection(const Problem& problem, const MultisectionOptions& options)
         : problem_(problem),
-          many_(are_many(problem)),
+          many_(needs_parallel_division(problem)),
           bisection_{.starts = options.starts,
                      .passes = 2,
                      .cycles = options.cycles,
@@ -72,10 +72,10 @@ class Multisection {
     std::vector<Position> run(Meter& meter) {
         for (std::uint64_t level = 0; !all_finished(); ++level) {
             if (many_ && level > 0 && level % levels_a_numbering == 0 && !meter.is_exhausted()) renumber();
-            step(level, meter);
+            divide_parts(level, meter);
         }
         std::vector<Position> position_of(ranks_.size());
-        for (const RankedPart& part : parts_) settle(part, position_of);
+        for (const RankedPart& part : parts_) place_finished_part(part, position_of);
         return position_of;
     }
 
@@ -102,13 +102,13 @@ class Multisection {
     }
 
     /// Divides all unfinished parts once.
-    void step(std::uint64_t level, Meter& meter) {
+    void divide_parts(std::uint64_t level, Meter& meter) {
         std::vector<std::vector<MachinePart>> pieces(parts_.size());
         parallel_for(parts_.size(), problem_.threads(), [&](std::size_t p, int) {
             RankedPart& part = parts_[p];
             part.finished = part.finished || part.size() == 0 || part.machine.size() == 1 ||
                             machine_->is_point(part.machine);
-            if (!part.finished) pieces[p] = pieces_of(part.machine);
+            if (!part.finished) pieces[p] = divide_machine_part(part.machine);
         });
         std::vector<std::uint32_t> first_child(parts_.size());
         std::uint32_t children = 0;
@@ -125,14 +125,14 @@ class Multisection {
             problem_.capacity().one_rank_per_slot() && !late && (!many_ || parts_.size() >= min_batched);
         const auto parts_before = static_cast<std::uint32_t>(parts_.size());
         machine_->set_part_count(parts_before + children);
-        for (const std::vector<std::uint32_t>& batch : batches_of_parts(late)) {
+        for (const std::vector<std::uint32_t>& batch : make_part_batches(late)) {
             const std::size_t count = batch.size();
             std::vector<std::uint64_t> work(count, 0);
             std::vector<std::vector<RankedPart>> divided(count);
             const bool hurry = !meter.poll();
             const Budget rest = meter.remaining();
             const int threads = one_by_one && !many_ ? 1 : problem_.threads();
-            const auto show = [&](std::size_t i) {
+            const auto publish = [&](std::size_t i) {
                 for (std::uint32_t k = 0; k < divided[i].size(); ++k) {
                     const std::uint32_t child = parts_before + first_child[batch[i]] + k;
                     for (const Vertex u : ranks(divided[i][k])) part_of_[u.value] = Part{child};
@@ -146,10 +146,11 @@ class Multisection {
                     for (const Vertex u : ranks(parts_[p])) next_part_of_[u.value] = Part{first_child[p]};
                     return;
                 }
-                const Divider divider{pieces[p],
-                                      piece_capacities(pieces[p], parts_[p].machine.capacity, parts_[p].mass,
-                                                       problem_.capacity().one_rank_per_slot()),
-                                      level, threads_inside(count)};
+                const Divider divider{
+                    pieces[p],
+                    compute_piece_capacities(pieces[p], parts_[p].machine.capacity, parts_[p].mass,
+                                             problem_.capacity().one_rank_per_slot()),
+                    level, threads_per_item(count)};
                 const Budget share{.work = rest.work / count, .seconds = rest.seconds};
                 Meter own(share);
                 divided[i] = divide(p, divider, hurry, parts_.size() == 1 ? meter : own);
@@ -159,16 +160,16 @@ class Multisection {
                     for (const Vertex u : ranks(divided[i][k]))
                         next_part_of_[u.value] = Part{first_child[p] + k};
                 }
-                if (one_by_one && !many_) show(i);
+                if (one_by_one && !many_) publish(i);
             });
             // Published only after the batch: its parts may be neighbors, and must not read each other's
             // halves.
-            if (one_by_one && many_) parallel_for(count, threads, [&](std::size_t i, int) { show(i); });
+            if (one_by_one && many_) parallel_for(count, threads, [&](std::size_t i, int) { publish(i); });
             meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
         }
         parts_ = std::move(next);
         std::swap(part_of_, next_part_of_);
-        if (meter.poll()) settle_halves(first_child, meter);
+        if (meter.poll()) improve_halves(first_child, meter);
     }
 
     void sample_parts() {
@@ -183,7 +184,7 @@ class Multisection {
     /// Improves halves that were cut at the same time, without knowledge of each other. Swaps halves if that
     /// lowers the cost, and then refines every cut: sequentially or, for many ranks, independent cuts in
     /// parallel.
-    void settle_halves(std::span<const std::uint32_t> first_child, Meter& meter) {
+    void improve_halves(std::span<const std::uint32_t> first_child, Meter& meter) {
         sample_parts();
         std::vector<Part> lefts;
         for (std::size_t p = 0; p < first_child.size(); ++p) {
@@ -197,32 +198,32 @@ class Multisection {
             std::uint64_t work = 0;
             for (const Part left : lefts) {
                 work += refine(left, 1);
-                show(left);
+                publish_half(left);
             }
             meter.spend(work);
             return;
         }
-        for (const auto& batch : batches_of_halves(lefts)) {
+        for (const auto& batch : make_half_batches(lefts)) {
             if (!meter.poll()) return;
             std::vector<std::uint64_t> work(batch.size());
             const auto each = [&](const auto& body) {
                 parallel_for(batch.size(), problem_.threads(), [&](std::size_t i, int) { body(i); });
             };
-            each([&](std::size_t i) { work[i] = refine(lefts[batch[i]], threads_inside(batch.size())); });
-            each([&](std::size_t i) { show(lefts[batch[i]]); });
+            each([&](std::size_t i) { work[i] = refine(lefts[batch[i]], threads_per_item(batch.size())); });
+            each([&](std::size_t i) { publish_half(lefts[batch[i]]); });
             meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
         }
     }
 
     /// Number of threads for each of `items` items that run in parallel.
-    [[nodiscard]] int threads_inside(std::size_t items) const {
+    [[nodiscard]] int threads_per_item(std::size_t items) const {
         const auto threads = static_cast<std::size_t>(thread_count(problem_.threads()));
         return static_cast<int>(std::max<std::size_t>(1, threads / items));
     }
 
     /// The parts in the order of division. Parts of one batch do not read each other's halves. Batches matter
     /// even between parts with few common edges: unaligned cuts cost several percent.
-    Batches batches_of_parts(bool late) {
+    Batches make_part_batches(bool late) {
         const auto count = static_cast<std::uint32_t>(parts_.size());
         if (many_ && !late && count >= min_batched) {
             std::vector<std::uint32_t> item(count);
@@ -241,7 +242,7 @@ class Multisection {
         return batches;
     }
 
-    Batches batches_of_halves(std::span<const Part> lefts) {
+    Batches make_half_batches(std::span<const Part> lefts) {
         const auto count = static_cast<std::uint32_t>(lefts.size());
         std::vector<std::uint32_t> item(parts_.size(), no_item);
         for (std::uint32_t i = 0; i < count; ++i) item[lefts[i].value] = item[lefts[i].value + 1] = i;
@@ -257,7 +258,7 @@ class Multisection {
         const std::span<Vertex> mine(ranks_.data() + a.begin, b.end - a.begin);
         const std::array<MachinePart, 2> pieces{a.machine, b.machine};
         std::vector<std::int64_t> bias;
-        const WeightedGraph sub = extract(mine, {left.value, left.value + 1}, pieces, bias, threads);
+        const WeightedGraph sub = extract_graph(mine, {left.value, left.value + 1}, pieces, bias, threads);
         if (bias.empty()) return 0;
         std::vector<char> side(mine.size(), 0);
         std::fill(side.begin() + a.size(), side.end(), char{1});
@@ -273,7 +274,7 @@ class Multisection {
     }
 
     /// Publishes the result of refine() to the other parts.
-    void show(Part left) {
+    void publish_half(Part left) {
         for (const Part p : {left, Part{left.value + 1}}) {
             RankedPart& half = parts_[p.value];
             half.mass = 0;
@@ -311,7 +312,7 @@ class Multisection {
     }
 
     /// One rank per slot needs exact balance, which bisections reach better than a direct split into groups.
-    std::vector<MachinePart> pieces_of(const MachinePart& part) {
+    std::vector<MachinePart> divide_machine_part(const MachinePart& part) {
         if (!problem_.capacity().one_rank_per_slot()) return machine_->divide(part);
         const auto halves = machine_->halve(part);
         return {halves.begin(), halves.end()};
@@ -334,7 +335,7 @@ class Multisection {
         const RankedPart part = parts_[p];
         const std::span<Vertex> mine = ranks(part);
         const std::vector<Part> piece_of =
-            hurry ? fill_in_order(mine, graph_.mass, divider.capacity) : split(p, divider, meter);
+            hurry ? assign_in_order(mine, graph_.mass, divider.capacity) : split_part(p, divider, meter);
         std::vector<RankedPart> divided;
         std::vector<Vertex> sorted;
         for (std::size_t i = 0; i < divider.pieces.size(); ++i) {
@@ -351,9 +352,10 @@ class Multisection {
         return divided;
     }
 
-    [[nodiscard]] std::vector<Part> split(std::uint32_t p, const Divider& divider, Meter& meter) {
+    [[nodiscard]] std::vector<Part> split_part(std::uint32_t p, const Divider& divider, Meter& meter) {
         std::vector<std::int64_t> bias;
-        const WeightedGraph sub = extract(ranks(parts_[p]), {p, p}, divider.pieces, bias, divider.threads);
+        const WeightedGraph sub =
+            extract_graph(ranks(parts_[p]), {p, p}, divider.pieces, bias, divider.threads);
         const std::uint64_t seed = Rng(problem_.seed(), divider.level << 32 | p).next();
         if (divider.pieces.size() == 2 && (problem_.capacity().one_rank_per_slot() || !bias.empty())) {
             const auto halves = partition::bisect(sub, bias, {divider.capacity[0], divider.capacity[1]},
@@ -361,12 +363,12 @@ class Multisection {
             meter.spend(halves.work);
             return partition::parts_of_sides(halves.side);
         }
-        return shared::split_in_groups(sub, divider.capacity, bisection_, evolution_at(divider.level), seed,
-                                       divider.threads, meter);
+        return shared::split_into_groups(sub, divider.capacity, bisection_,
+                                         evolution_options_at(divider.level), seed, divider.threads, meter);
     }
 
     /// Reduces the effort with the level: deeper splits matter less, and there are more of them.
-    [[nodiscard]] shared::EvolutionOptions evolution_at(std::uint64_t level) const {
+    [[nodiscard]] shared::EvolutionOptions evolution_options_at(std::uint64_t level) const {
         shared::EvolutionOptions options = evolution_;
         const auto less = [&](std::uint32_t count) {
             return std::max(1U, count >> std::min<std::uint64_t>(level, 31));
@@ -381,9 +383,10 @@ class Multisection {
     /// between the pieces. For two pieces, bias[i] is how much partners in other parts make the second piece
     /// cost more than the first. Leaves `bias` empty if all values are 0 or if there are more than two
     /// pieces.
-    WeightedGraph extract(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
-                          std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias, int threads) {
-        const MachineParts::Pieces between = machine_->compare(pieces[0], pieces[1]);
+    WeightedGraph extract_graph(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
+                                std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias,
+                                int threads) {
+        const MachineParts::Pieces between = machine_->compare_pieces(pieces[0], pieces[1]);
         // Ranks in the same piece still have the mean distance inside the piece.
         const std::int64_t price = std::max<std::int64_t>(1, between.apart);
         const auto inside = [&](Part q) { return within[0] <= q.value && q.value <= within[1]; };
@@ -434,7 +437,7 @@ class Multisection {
     }
 
     /// Puts the ranks of a finished part on its slots, which are equally good.
-    void settle(const RankedPart& part, std::vector<Position>& position_of) {
+    void place_finished_part(const RankedPart& part, std::vector<Position>& position_of) {
         const std::span<const Position> slots = machine_->slots(part.machine);
         std::vector<std::int64_t> spare;
         for (const Position slot : slots) spare.push_back(problem_.capacity().capacities()[slot.value]);

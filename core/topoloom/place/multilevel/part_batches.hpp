@@ -83,17 +83,17 @@ template <class Ranks>
             met.clear();
         }
     });
-    std::vector<std::vector<std::uint32_t>> beside(count);
+    std::vector<std::vector<std::uint32_t>> neighbors(count);
     for (std::uint32_t i = 0; i < count; ++i) {
         std::uint32_t most = 0;
         for (const Neighbor& other : found[i]) most = std::max(most, other.edges);
         for (const Neighbor& other : found[i]) {
             if (adjacency == Adjacency::many_edges && other.edges < most / min_share) continue;
-            beside[i].push_back(other.item);
-            beside[other.item].push_back(i);  // many edges for one item suffice
+            neighbors[i].push_back(other.item);
+            neighbors[other.item].push_back(i);  // many edges for one item suffice
         }
     }
-    return independent_batches(beside);
+    return independent_batches(neighbors);
 }
 
 }  // namespace topoloom::multilevel

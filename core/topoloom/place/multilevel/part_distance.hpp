@@ -53,7 +53,7 @@ class PartDistance {
         for (std::uint32_t i = 0; i < sample.count; ++i)
             sample.points[i] = points[slots[middle_of(i, sample.count, size)].value];
         if constexpr (has_coordinates) {
-            if (size > 2) spread(points, slots, sample);
+            if (size > 2) spread_points(points, slots, sample);
         }
         return sample;
     }
@@ -104,7 +104,7 @@ class PartDistance {
         return static_cast<std::uint32_t>(std::uint64_t{2 * i + 1} * size / (2 * count));
     }
 
-    void spread(std::span<const Point> points, std::span<const Position> slots, Sample& sample) const {
+    void spread_points(std::span<const Point> points, std::span<const Position> slots, Sample& sample) const {
         std::vector<std::uint32_t> in_plane;
         for (std::uint32_t d = 0; d < lines_.axis_count(); ++d) {
             in_plane.assign(lines_.grid()[d], 0);
@@ -151,7 +151,7 @@ class PartDistance<Space>::Difference {
                 for (std::uint32_t d = 0; d < apart_.lines_.axis_count(); ++d) {
                     const std::int32_t x = there.points[i].at[d];
                     std::int32_t& added = added_[d * widest_ + static_cast<std::uint32_t>(x)];
-                    if (added == unknown) added = from(far_, d, x) - from(near_, d, x);
+                    if (added == unknown) added = sum_distances(far_, d, x) - sum_distances(near_, d, x);
                     sum += added;
                 }
             }
@@ -164,7 +164,7 @@ class PartDistance<Space>::Difference {
    private:
     static constexpr std::int32_t unknown = std::numeric_limits<std::int32_t>::max();
 
-    [[nodiscard]] std::int32_t from(const Sample& sample, std::uint32_t axis, std::int32_t x) const {
+    [[nodiscard]] std::int32_t sum_distances(const Sample& sample, std::uint32_t axis, std::int32_t x) const {
         const auto extent = static_cast<std::int32_t>(apart_.lines_.grid()[axis]);
         const bool ring = apart_.lines_.wraps(axis);
         std::int32_t sum = 0;

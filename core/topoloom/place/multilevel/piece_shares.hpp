@@ -13,9 +13,9 @@
 namespace topoloom::multilevel {
 
 /// Assigns ranks to pieces in order, as the cheapest fallback when time is up.
-[[nodiscard]] inline std::vector<Part> fill_in_order(std::span<const Vertex> ranks,
-                                                     std::span<const std::int64_t> mass,
-                                                     std::vector<std::int64_t> spare) {
+[[nodiscard]] inline std::vector<Part> assign_in_order(std::span<const Vertex> ranks,
+                                                       std::span<const std::int64_t> mass,
+                                                       std::vector<std::int64_t> spare) {
     std::vector<Part> piece_of;
     std::uint32_t at = 0;
     for (const Vertex u : ranks) {
@@ -29,9 +29,10 @@ namespace topoloom::multilevel {
 /// Capacities of the pieces of a part, given the part's capacity and the mass assigned to it. Spare capacity
 /// beyond one rank per slot is left to the cut. Most of an allowed imbalance goes to the first divisions,
 /// whose cuts cost most; the last divisions need some of it to find good cuts, or any cut if loads differ.
-[[nodiscard]] inline std::vector<std::int64_t> piece_capacities(std::span<const MachinePart> pieces,
-                                                                std::int64_t part_capacity, std::int64_t mass,
-                                                                bool one_rank_per_slot) {
+[[nodiscard]] inline std::vector<std::int64_t> compute_piece_capacities(std::span<const MachinePart> pieces,
+                                                                        std::int64_t part_capacity,
+                                                                        std::int64_t mass,
+                                                                        bool one_rank_per_slot) {
     std::vector<std::int64_t> capacity;
     for (const MachinePart& piece : pieces) capacity.push_back(piece.capacity);
     if (one_rank_per_slot || mass == 0) return capacity;

@@ -34,7 +34,7 @@ Placement refine_shared(const Problem& problem, Placement start, Meter& meter, c
                                                  evolution, problem.seed(), problem.threads())
             .run(make, meter);
     if (best.parts.empty()) shared::fail_to_fit();
-    return shared::placement_in(allocation, best.parts);
+    return shared::make_shared_placement(allocation, best.parts);
 }
 
 MapperEntry refine_mapper() {

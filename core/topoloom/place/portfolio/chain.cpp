@@ -23,15 +23,15 @@ const MapperEntry& find_mapper(std::string_view name) {
     throw Error(unknown_name_message("mapper", name, names));
 }
 
-Stage read_stage(std::string_view text) {
+Stage parse_stage(std::string_view text) {
     NamedOptions named = read_named_options("mapper", text);
     return {&find_mapper(named.name), std::move(named.options)};
 }
 
-std::vector<Stage> read_chain(std::string_view chain) {
+std::vector<Stage> parse_chain(std::string_view chain) {
     std::vector<Stage> stages;
     for (const std::string_view part : split_outside_parentheses(chain, ",+"))
-        stages.push_back(read_stage(part));
+        stages.push_back(parse_stage(part));
     for (std::size_t i = 0; i < stages.size(); ++i) {
         const MapperEntry& mapper = *stages[i].mapper;
         if (i == 0 && !mapper.is_constructor()) {
@@ -78,7 +78,7 @@ bool is_no_worse(const Problem& problem, SearchObjective objective, const Placem
 }  // namespace
 
 Placement place(const Problem& problem, std::string_view chain, Meter& meter) {
-    const std::vector<Stage> stages = read_chain(chain);
+    const std::vector<Stage> stages = parse_chain(chain);
     check_occupancy(problem, stages);
     struct ImproveStep {
         Improver improve;

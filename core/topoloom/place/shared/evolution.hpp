@@ -133,7 +133,7 @@ class Evolution {
                 if (!search.fits()) search.repair();
                 if (!search.fits()) return;
                 family[m] = {search.parts(), search.cost()};
-                family[m] = cycle(graph, family[m], rng, family[m].parts, work[i]);
+                family[m] = run_cycle(graph, family[m], rng, family[m].parts, work[i]);
             });
             for (const std::uint64_t w : work) meter.spend(w);
         }
@@ -147,7 +147,8 @@ class Evolution {
         parallel_for(family.size(), threads_, [&](std::size_t m, int) {
             if (family[m].cost == unfit) return;
             Rng rng(seed, m);
-            family[m] = refine(graph, project(family[m].parts, coarse_of), nullptr, rng, work[m]);
+            family[m] =
+                refine_member(graph, project_parts(family[m].parts, coarse_of), nullptr, rng, work[m]);
         });
         for (const std::uint64_t w : work) meter.spend(w);
     }
@@ -155,13 +156,13 @@ class Evolution {
     void evolve(const partition::WeightedGraph& graph, std::vector<Member>& family, std::uint32_t cycles,
                 std::uint64_t seed, Meter& meter) {
         for (std::uint32_t done = 0; done < cycles && !meter.is_exhausted(); done += batch_size)
-            generation(graph, family, Rng(seed, done).next(), meter);
+            evolve_generation(graph, family, Rng(seed, done).next(), meter);
     }
 
     /// Runs local search and minimum cuts on one graph. If `searched` is a local optimum, only visits the
     /// differences from it.
-    Member refine(const partition::WeightedGraph& graph, Parts start, const Parts* searched, Rng& rng,
-                  std::uint64_t& work) const {
+    Member refine_member(const partition::WeightedGraph& graph, Parts start, const Parts* searched, Rng& rng,
+                         std::uint64_t& work) const {
         SharedSearch<Space> search(space_, graph, points_, capacity_, std::move(start));
         if (searched) search.wake_only_changes(*searched);
         for (int round = 0; round < rounds; ++round) {
@@ -187,7 +188,7 @@ class Evolution {
     }
 
     /// The parts of the vertices of a finer graph, given those of the coarse graph.
-    [[nodiscard]] static Parts project(const Parts& coarse, std::span<const Vertex> coarse_of) {
+    [[nodiscard]] static Parts project_parts(const Parts& coarse, std::span<const Vertex> coarse_of) {
         Parts finer;
         finer.reserve(coarse_of.size());
         for (const Vertex c : coarse_of) finer.push_back(coarse[c.value]);
@@ -195,8 +196,8 @@ class Evolution {
     }
 
     /// Coarsens without joining different labels, then refines from the coarsest graph to the finest.
-    Member cycle(const partition::WeightedGraph& finest, const Member& start, Rng rng,
-                 std::vector<Part> label, std::uint64_t& work) const {
+    Member run_cycle(const partition::WeightedGraph& finest, const Member& start, Rng rng,
+                     std::vector<Part> label, std::uint64_t& work) const {
         std::deque<partition::Coarsening> steps;
         Parts parts = start.parts;
         const partition::WeightedGraph* coarsest = &finest;
@@ -216,15 +217,15 @@ class Evolution {
             coarsest = &steps.back().graph;
         }
         for (std::size_t i = steps.size(); i > 0; --i) {
-            const Member member = refine(steps[i - 1].graph, std::move(parts), nullptr, rng, work);
-            parts = project(member.parts, steps[i - 1].coarse_of);
+            const Member member = refine_member(steps[i - 1].graph, std::move(parts), nullptr, rng, work);
+            parts = project_parts(member.parts, steps[i - 1].coarse_of);
         }
-        return refine(finest, std::move(parts), start.searched ? &start.parts : nullptr, rng, work);
+        return refine_member(finest, std::move(parts), start.searched ? &start.parts : nullptr, rng, work);
     }
 
     /// Creates children of random parents; a child replaces its worse parent if it is better.
-    void generation(const partition::WeightedGraph& graph, std::vector<Member>& family, std::uint64_t seed,
-                    Meter& meter) {
+    void evolve_generation(const partition::WeightedGraph& graph, std::vector<Member>& family,
+                           std::uint64_t seed, Meter& meter) {
         struct Child {
             std::size_t mother = 0;  // the better parent
             std::size_t father = 0;
@@ -241,8 +242,8 @@ class Evolution {
             if (family[child.father].cost < family[child.mother].cost) std::swap(child.mother, child.father);
             if (family[child.father].cost == unfit) return;
             child.member =
-                cycle(graph, family[child.mother], rng,
-                      common_labels(family[child.mother].parts, family[child.father].parts), child.work);
+                run_cycle(graph, family[child.mother], rng,
+                          common_labels(family[child.mother].parts, family[child.father].parts), child.work);
         });
         for (Child& child : children) {
             meter.spend(child.work);

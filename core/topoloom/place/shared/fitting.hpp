@@ -26,6 +26,7 @@ namespace topoloom::shared {
 [[nodiscard]] std::vector<Part> parts_of(const Allocation& allocation, std::span<const Slot> slot_of_rank);
 
 /// The inverse of parts_of().
-[[nodiscard]] Placement placement_in(const Allocation& allocation, std::span<const Part> part_of_rank);
+[[nodiscard]] Placement make_shared_placement(const Allocation& allocation,
+                                              std::span<const Part> part_of_rank);
 
 }  // namespace topoloom::shared

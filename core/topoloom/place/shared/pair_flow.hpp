@@ -62,8 +62,8 @@ class PairFlow {
             if (pairs[i] == pairs[i + 1]) continue;
             if (examined_ > last) break;  // reached only in dense graphs
             border_ = std::span(borders).subspan(pairs[i], pairs[i + 1] - pairs[i]);
-            gained += improve(Part{border_.front().pair >> 32},
-                              Part{static_cast<std::uint32_t>(border_.front().pair)});
+            gained += improve_pair(Part{border_.front().pair >> 32},
+                                   Part{static_cast<std::uint32_t>(border_.front().pair)});
         }
         std::swap(active_, next_active_);
         return gained;
@@ -101,7 +101,7 @@ class PairFlow {
 
     enum class Outcome { better, even, unfit };
 
-    std::int64_t improve(Part a, Part b) {
+    std::int64_t improve_pair(Part a, Part b) {
         if (distance(a, b) == 0 &&
             space_.port_distance(points_[a.value]) == space_.port_distance(points_[b.value]))
             return 0;
@@ -109,7 +109,7 @@ class PairFlow {
         std::int64_t width = widest / 2;
         for (int tries = 0; tries < max_tries && width > 0; ++tries) {
             std::int64_t gain = 0;
-            const Outcome outcome = cut(a, b, width, gain);
+            const Outcome outcome = cut_corridor(a, b, width, gain);
             gained += gain;
             if (outcome == Outcome::even) break;
             width = outcome == Outcome::better ? std::min(widest, 2 * width) : width / 2;
@@ -118,15 +118,17 @@ class PairFlow {
         return gained;
     }
 
-    Outcome cut(Part a, Part b, std::int64_t width, std::int64_t& gain) {
+    Outcome cut_corridor(Part a, Part b, std::int64_t width, std::int64_t& gain) {
         corridor_.clear();
-        grow(a, std::max<std::int64_t>(0, capacity_[b.value] - load_[b.value]) + (width - 1) * mean_spare_);
-        grow(b, std::max<std::int64_t>(0, capacity_[a.value] - load_[a.value]) + (width - 1) * mean_spare_);
-        const std::int64_t before = build(a, b);
+        grow_corridor(
+            a, std::max<std::int64_t>(0, capacity_[b.value] - load_[b.value]) + (width - 1) * mean_spare_);
+        grow_corridor(
+            b, std::max<std::int64_t>(0, capacity_[a.value] - load_[a.value]) + (width - 1) * mean_spare_);
+        const std::int64_t before = build_network(a, b);
         const std::int64_t after = network_.solve();
         Outcome outcome = Outcome::even;
         if (after < before) {
-            choose(a, b);
+            choose_balanced_cut(a, b);
             std::array<std::int64_t, 2> load{load_[a.value], load_[b.value]};
             for (std::size_t i = 0; i < corridor_.size(); ++i) {
                 const Vertex v = corridor_[i];
@@ -150,7 +152,7 @@ class PairFlow {
     }
 
     /// Adds vertices of one part to the corridor, in order of distance to the border, up to a mass.
-    void grow(Part from, std::int64_t mass) {
+    void grow_corridor(Part from, std::int64_t mass) {
         const std::size_t begin = corridor_.size();
         const auto take = [&](Vertex v) {
             if (part_[v.value] != from || local_[v.value] != Vertex::none || graph_.mass[v.value] > mass)
@@ -167,7 +169,7 @@ class PairFlow {
     }
 
     /// Builds the flow network of the corridor; returns the current cost in terms of FlowNetwork::solve.
-    std::int64_t build(Part a, Part b) {
+    std::int64_t build_network(Part a, Part b) {
         network_.reset(static_cast<std::uint32_t>(corridor_.size()));
         const std::int64_t apart = distance(a, b);
         std::int64_t cost = 0;
@@ -194,7 +196,7 @@ class PairFlow {
     }
 
     /// Stores in side_ a minimum cut that balances the two parts well.
-    void choose(Part a, Part b) {
+    void choose_balanced_cut(Part a, Part b) {
         side_ = network_.sides();
         std::int64_t spare = capacity_[a.value] - load_[a.value];  // spare capacity if the undecided are on b
         std::int64_t other = capacity_[b.value] - load_[b.value];

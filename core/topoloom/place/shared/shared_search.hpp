@@ -86,7 +86,7 @@ class SharedSearch {
     /// Moves single vertices out of overfull parts at the lowest cost; some parts may stay overfull.
     void repair() {
         for (const Part p : ids<Part>(points_.size())) {
-            if (load_[p.value] > capacity_[p.value]) unload(p);
+            if (load_[p.value] > capacity_[p.value]) unload_part(p);
         }
     }
     [[nodiscard]] bool fits() const {
@@ -116,7 +116,7 @@ class SharedSearch {
     }
 
     /// Sums the weights from v to every part; `near_` lists these parts, v's own part last.
-    void gather(Vertex v) {
+    void sum_weights_by_part(Vertex v) {
         for (const Part p : near_) towards_[p.value] = 0;
         near_.clear();
         const auto peers = graph_.peers(v);
@@ -139,7 +139,7 @@ class SharedSearch {
         towards[mine.value] = here;
         near_.push_back(mine);
     }
-    /// Cost of the gathered vertex on a part, up to a constant. Requires gather().
+    /// Cost of the gathered vertex on a part, up to a constant. Requires sum_weights_by_part().
     [[nodiscard]] std::int64_t cost_at(Part part) const {
         if constexpr (requires { Space::uniform; }) return -towards_[part.value];
         std::int64_t sum = 0;
@@ -148,9 +148,9 @@ class SharedSearch {
     }
 
     /// The best part with enough spare capacity among the parts of v's peers.
-    [[nodiscard]] Target best_target(Vertex v) {
+    [[nodiscard]] Target find_best_target(Vertex v) {
         ++work_;
-        gather(v);
+        sum_weights_by_part(v);
         Target best{Part::none, 0};
         if (near_.empty() || (near_.size() == 1 && near_.front() == part_[v.value])) return best;
         if (near_.size() > max_targets) {
@@ -176,14 +176,14 @@ class SharedSearch {
         for (const Vertex u : graph_.peers(v)) awake_[u.value] = 1;
     }
 
-    void put(Vertex v, Part part) {
+    void move_vertex(Vertex v, Part part) {
         load_[part_[v.value].value] -= graph_.mass[v.value];
         load_[part.value] += graph_.mass[v.value];
         part_[v.value] = part;
     }
 
-    void queue(Vertex v) {
-        const Target target = best_target(v);
+    void queue_vertex(Vertex v) {
+        const Target target = find_best_target(v);
         if (target.part != Part::none) {
             heap_.set(v, target.gain);
         } else if (heap_.contains(v)) {
@@ -196,7 +196,7 @@ class SharedSearch {
         const auto peers = graph_.peers(v);
         if (peers.size() <= many_peers) {
             for (const Vertex u : peers) {
-                if (locked_[u.value] == 0) queue(u);
+                if (locked_[u.value] == 0) queue_vertex(u);
             }
             return;
         }
@@ -205,7 +205,7 @@ class SharedSearch {
                                   static_cast<std::int64_t>(weights.size());
         examined_ += peers.size();
         for (std::size_t i = 0; i < peers.size(); ++i) {
-            if (weights[i] / 2 > mean && locked_[peers[i].value] == 0) queue(peers[i]);
+            if (weights[i] / 2 > mean && locked_[peers[i].value] == 0) queue_vertex(peers[i]);
         }
     }
 
@@ -213,7 +213,7 @@ class SharedSearch {
     std::int64_t search_from(Vertex seed, std::uint32_t patience) {
         heap_.clear();
         moves_.clear();
-        queue(seed);
+        queue_vertex(seed);
         std::int64_t sum = 0;
         std::int64_t best = 0;
         std::size_t best_at = 0;
@@ -223,7 +223,7 @@ class SharedSearch {
             const Vertex v = heap_.top();
             const std::int64_t expected = heap_.top_gain();
             heap_.erase(v);
-            const Target target = best_target(v);
+            const Target target = find_best_target(v);
             if (target.part == Part::none) continue;
             if (target.gain < expected && !heap_.empty() && target.gain < heap_.top_gain()) {
                 heap_.set(v, target.gain);
@@ -231,7 +231,7 @@ class SharedSearch {
             }
             moves_.push_back({v, part_[v.value]});
             locked_[v.value] = 1;
-            put(v, target.part);
+            move_vertex(v, target.part);
             sum += target.gain;
             if (sum > best) {
                 best = sum;
@@ -242,7 +242,7 @@ class SharedSearch {
         }
         while (moves_.size() > best_at) {
             locked_[moves_.back().vertex.value] = 0;
-            put(moves_.back().vertex, moves_.back().from);
+            move_vertex(moves_.back().vertex, moves_.back().from);
             moves_.pop_back();
         }
         for (const Move& move : moves_) wake(move.vertex);
@@ -250,7 +250,7 @@ class SharedSearch {
     }
 
     /// Moves vertices out of a part, by ascending loss, each to the best part with enough spare capacity.
-    void unload(Part from) {
+    void unload_part(Part from) {
         struct Candidate {
             std::int64_t loss;
             Vertex vertex;
@@ -258,7 +258,7 @@ class SharedSearch {
         std::vector<Candidate> candidates;
         for (const Vertex v : graph_.vertices()) {
             if (part_[v.value] != from || graph_.mass[v.value] == 0) continue;
-            gather(v);
+            sum_weights_by_part(v);
             const std::int64_t here = cost_at(from);
             std::int64_t least = std::numeric_limits<std::int64_t>::max();
             for (const Part p : ids<Part>(points_.size())) {
@@ -271,13 +271,13 @@ class SharedSearch {
         });
         for (const Candidate& candidate : candidates) {
             if (load_[from.value] <= capacity_[from.value]) return;
-            gather(candidate.vertex);
+            sum_weights_by_part(candidate.vertex);
             Part best = Part::none;
             for (const Part p : ids<Part>(points_.size())) {
                 if (p == from || !fits(p, candidate.vertex)) continue;
                 if (best == Part::none || cost_at(p) < cost_at(best)) best = p;
             }
-            if (best != Part::none) put(candidate.vertex, best);
+            if (best != Part::none) move_vertex(candidate.vertex, best);
         }
     }
 

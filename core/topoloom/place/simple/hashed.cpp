@@ -10,7 +10,7 @@ namespace topoloom::simple {
 
 namespace {
 
-std::uint32_t hash(const Extents& at) {
+std::uint32_t hash_coordinates(const Extents& at) {
     std::uint32_t sum = at[0];
     for (std::size_t i = 1; i < at.size(); ++i) {
         const auto axis = static_cast<int>(i);
@@ -30,7 +30,7 @@ Placement place_hashed(const Problem& problem, Meter& meter, const GridOptions& 
     std::vector<Slot> slots(grid.cells());
     auto rank = grid.rank_of_cell.begin();
     for_each_cell(grid.extents, [&](const Extents& at) {
-        const std::uint32_t key = at.size() == 1 ? at[0] : (hash(at) + 739) % 1'280'107;
+        const std::uint32_t key = at.size() == 1 ? at[0] : (hash_coordinates(at) + 739) % 1'280'107;
         slots[(rank++)->value] = all[key % all.size()];
     });
     return shared::fitted(problem, {problem.allocation(), std::move(slots), SlotUse::shared});

@@ -48,7 +48,7 @@ class FreeSlots {
     }
 
     /// The free slot with the smallest sum of weighted distances; ties go to the first in the allocation.
-    [[nodiscard]] Found nearest(const Partners& partners) const;
+    [[nodiscard]] Found find_nearest(const Partners& partners) const;
 
    private:
     /// Joins two parts: their first free slot.

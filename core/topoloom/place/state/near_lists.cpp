@@ -24,8 +24,8 @@ void with_near_lists(const Problem& problem, std::uint32_t count, Meter& meter,
         parallel_for(chunk.end - chunk.begin, problem.threads(),
                      [&](std::size_t i, int) { lists[chunk.begin + i] = make(Position{chunk.begin + i}); });
     }
-    NearLists made(search.count(), std::move(lists), make);
-    use(made);
+    NearLists list(search.count(), std::move(lists), make);
+    use(list);
 }
 
 }  // namespace topoloom

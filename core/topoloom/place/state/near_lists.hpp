@@ -22,7 +22,7 @@ class NearLists {
         : count_(count), lists_(std::move(lists)), make_(std::move(make)) {}
 
     [[nodiscard]] std::uint32_t count() const { return count_; }
-    [[nodiscard]] std::span<const Position> of(Position position) {
+    [[nodiscard]] std::span<const Position> list_at(Position position) {
         List& list = lists_[position.value];
         if (list.empty()) list = make_(position);
         return list;

@@ -16,7 +16,7 @@ class Neighborhood {
     Neighborhood(const CommGraph& symmetric, std::uint32_t reach, std::uint32_t most)
         : graph_(symmetric), reach_(reach), most_(most), seen_at_(symmetric.rank_count(), 0) {}
 
-    const std::vector<Rank>& around(Rank u) {
+    const std::vector<Rank>& ranks_around(Rank u) {
         ++visit_;
         found_.assign(1, u);
         seen_at_[u.value] = visit_;

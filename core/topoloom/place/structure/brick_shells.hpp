@@ -55,10 +55,10 @@ class BrickShells {
     /// The slot in the brick, or in the first shell around it with enough capacity for the mass; among
     /// several the one with the most capacity. For one or two points, this minimizes the sum of distances.
     /// None if no such slot is near the brick. Adds the routers visited to `evaluated`.
-    [[nodiscard]] std::optional<Position> nearest(std::span<const Position> points, std::int64_t mass,
-                                                  std::uint64_t& evaluated) const {
+    [[nodiscard]] std::optional<Position> find_nearest(std::span<const Position> points, std::int64_t mass,
+                                                       std::uint64_t& evaluated) const {
         if (axes_.empty()) return std::nullopt;
-        const Brick brick = span(points);
+        const Brick brick = find_brick(points);
         Best best{no_index, mass - 1, 0};
         for (std::int32_t out = 0; out < brick.shells && best.router == no_index && best.looked < far; ++out)
             search_shell(brick, 0, out, 0, best);
@@ -115,7 +115,7 @@ class BrickShells {
         return arc;
     }
 
-    [[nodiscard]] Brick span(std::span<const Position> points) const {
+    [[nodiscard]] Brick find_brick(std::span<const Position> points) const {
         const bool pair = points.size() <= 2;
         Brick brick{std::vector<std::int32_t>(axes_.size()), std::vector<std::int32_t>(axes_.size())};
         std::uint64_t routers = 1;
@@ -166,7 +166,7 @@ class BrickShells {
         }
     }
 
-    std::vector<Axis> axes_;                  // empty: nearest() finds nothing
+    std::vector<Axis> axes_;                  // empty: find_nearest() finds nothing
     std::span<const std::int64_t> capacity_;  // by position
     std::vector<std::uint32_t> router_;       // by position
     std::vector<std::uint32_t> first_;        // by router: begin of its slots in position_

@@ -23,6 +23,6 @@ struct Patches {
 /// with the longest slot axis, and so on; elsewhere the longest axis is cut. A cell goes to the middle of its
 /// part of the slots; a part keeps several cells if further cuts would only misalign them. O((cells + slots)
 /// log slots).
-[[nodiscard]] std::vector<Position> halve_together(const Problem& problem, const Patches& patches);
+[[nodiscard]] std::vector<Position> halve_patches_and_slots(const Problem& problem, const Patches& patches);
 
 }  // namespace topoloom::structure

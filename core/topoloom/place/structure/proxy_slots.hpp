@@ -73,8 +73,8 @@ class ProxySlots {
 
     /// The slot that adds the lowest cost among those with a proxy of any source and enough capacity for the
     /// mass; ties go to the slot with the most capacity. Adds the slots visited to `evaluated`.
-    [[nodiscard]] std::optional<Found> nearest(std::span<const Source> sources, std::int64_t mass,
-                                               std::uint64_t& evaluated) {
+    [[nodiscard]] std::optional<Found> find_nearest(std::span<const Source> sources, std::int64_t mass,
+                                                    std::uint64_t& evaluated) {
         for_each_slot(sources, [&](const Source& source, Position position) {
             saved_[position.value] += hop_bytes(source, position);
         });

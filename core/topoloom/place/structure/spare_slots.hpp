@@ -39,8 +39,8 @@ class SpareSlots {
     /// The slot with the smallest sum.at(point) and enough capacity for the mass; ties go to the slot with
     /// the most capacity, then to the first one found. None if no slot has the capacity. Adds the slots and
     /// parts visited to `evaluated`.
-    [[nodiscard]] std::optional<Found> nearest(const SlotSpace::DistanceSum& sum, std::int64_t mass,
-                                               std::uint64_t& evaluated) const {
+    [[nodiscard]] std::optional<Found> find_nearest(const SlotSpace::DistanceSum& sum, std::int64_t mass,
+                                                    std::uint64_t& evaluated) const {
         Best best{mass, {Position::none, std::numeric_limits<std::uint64_t>::max(), 0}};
         evaluated += tree_.search(sum, best);
         if (best.found.position == Position::none) return std::nullopt;

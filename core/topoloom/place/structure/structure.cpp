@@ -39,8 +39,8 @@ class Best {
         slots_ = std::move(slots);
     }
     /// Whether further attempts are pointless.
-    [[nodiscard]] bool done() const { return value_ <= bound_ || meter_.is_exhausted(); }
-    [[nodiscard]] bool optimal() const { return value_ <= bound_; }
+    [[nodiscard]] bool is_done() const { return value_ <= bound_ || meter_.is_exhausted(); }
+    [[nodiscard]] bool is_optimal() const { return value_ <= bound_; }
     /// Moves the best placement out.
     [[nodiscard]] Placement placement() { return {problem_.allocation(), std::move(slots_)}; }
 
@@ -53,9 +53,9 @@ class Best {
 };
 
 /// Maps the pattern in equal blocks, one per router, and folds the blocks onto the routers.
-class BlocksOnRouters {
+class BlockFolding {
    public:
-    BlocksOnRouters(const GridPattern& pattern, const grid::SlotGrid& grid)
+    BlockFolding(const GridPattern& pattern, const grid::SlotGrid& grid)
         : pattern_(pattern),
           grid_(grid),
           blocking_(pattern, grid.inside),
@@ -70,18 +70,18 @@ class BlocksOnRouters {
                          [](const Candidate& a, const Candidate& b) { return a.estimate < b.estimate; });
         if (candidates_.size() > tries) candidates_.resize(tries);
         for (const Candidate& candidate : candidates_) {
-            if (best.done()) return false;
-            best.try_slots(slots_of(candidate, grid::Reflection::rows));
+            if (best.is_done()) return false;
+            best.try_slots(list_slots(candidate, grid::Reflection::rows));
             if (candidate.folding.is_plain() && estimates_are_exact()) return plain_ = true;
-            if (candidate.folding.nests() && !best.done())
-                best.try_slots(slots_of(candidate, grid::Reflection::nested));
+            if (candidate.folding.has_nested_digits() && !best.is_done())
+                best.try_slots(list_slots(candidate, grid::Reflection::nested));
         }
         // If attempts are expensive, the first folding suffices: alternatives rarely beat it.
         return tries == fewest_tries && !candidates_.empty();
     }
 
     /// Whether a plain folding was found.
-    [[nodiscard]] bool plain() const { return plain_; }
+    [[nodiscard]] bool has_plain_folding() const { return plain_; }
 
    private:
     struct Candidate {
@@ -117,7 +117,7 @@ class BlocksOnRouters {
             const std::uint32_t count = extent / block[i];
             blocks *= count;
             const AxisKind folded = kind == AxisKind::ring && count == 2 ? AxisKind::path : kind;
-            axes.push_back({count, folded, bytes_leaving(i, block[i])});
+            axes.push_back({count, folded, count_bytes_leaving(i, block[i])});
         }
         const std::size_t most = std::clamp<std::size_t>(pattern_.rank_of_cell.size(), 600, 4'000);
         for (grid::Folding& folding : grid::list_foldings(axes, grid_.extent, grid_.wraps, tries, most)) {
@@ -127,7 +127,7 @@ class BlocksOnRouters {
     }
 
     /// Bytes of all messages along an axis between blocks with this extent.
-    [[nodiscard]] double bytes_leaving(std::size_t axis, std::uint32_t block) const {
+    [[nodiscard]] double count_bytes_leaving(std::size_t axis, std::uint32_t block) const {
         const PatternAxis& own = pattern_.axes[axis];
         double bytes = 0;
         for (std::size_t c = 0; c < pattern_.weight.size(); ++c) {
@@ -147,14 +147,15 @@ class BlocksOnRouters {
         return bytes * (all - inside * own.extent / block);
     }
 
-    [[nodiscard]] std::vector<Slot> slots_of(const Candidate& candidate, grid::Reflection reflection) const {
+    [[nodiscard]] std::vector<Slot> list_slots(const Candidate& candidate,
+                                               grid::Reflection reflection) const {
         std::vector<GridCell> inside;  // cells of the first block, in slot order
         blocking_.list_cells(candidate.block, GridCell{0}, inside);
         std::vector<Slot> slots(pattern_.rank_of_cell.size());
         Extents at(candidate.block.size(), 0);
         Extents coordinates(grid_.extent.size(), 0);
         for (std::size_t blocks = slots.size() / inside.size(); blocks > 0; --blocks) {
-            candidate.folding.place(at, reflection, coordinates);
+            candidate.folding.locate_block(at, reflection, coordinates);
             std::uint64_t router = 0;
             for (std::size_t d = 0; d < coordinates.size(); ++d)
                 router = router * grid_.extent[d] + coordinates[d];
@@ -189,7 +190,7 @@ class BlocksOnRouters {
     bool plain_ = false;
 };
 
-grid::GridPoints cells_of(const GridPattern& pattern) {
+grid::GridPoints list_cell_points(const GridPattern& pattern) {
     grid::GridPoints cells;
     const Extents stride = strides_of(pattern.axes);
     for (const PatternAxis& axis : pattern.axes) cells.extent.push_back(axis.extent);
@@ -202,7 +203,7 @@ grid::GridPoints cells_of(const GridPattern& pattern) {
 }
 
 /// The coordinates of the slots' nodes; slots of the same node keep their order.
-grid::GridPoints points_of_slots(const Machine& machine, const std::vector<Slot>& slots) {
+grid::GridPoints list_slot_points(const Machine& machine, const std::vector<Slot>& slots) {
     grid::GridPoints points{machine.grid(), {}};
     for (const Slot slot : slots) {
         const auto at = machine.coordinates(machine.node(slot));
@@ -216,7 +217,7 @@ void try_halving(const Problem& problem, const GridPattern& pattern, std::size_t
     const bool spare = problem.rank_count() < problem.allocation().slot_count();
     for (const grid::CutChoice cuts : {grid::CutChoice::by_shape, grid::CutChoice::by_cost}) {
         for (const grid::SlotChoice choice : {grid::SlotChoice::by_number, grid::SlotChoice::hilbert}) {
-            if (best.done() || (choice == grid::SlotChoice::hilbert && !spare)) continue;
+            if (best.is_done() || (choice == grid::SlotChoice::hilbert && !spare)) continue;
             if (cuts == grid::CutChoice::by_cost && pattern.axes.size() * 4 > tries) continue;
             best.try_slots(
                 grid::place_by_halving(pattern, problem.symmetric(), problem.allocation(), choice, cuts));
@@ -228,15 +229,15 @@ void try_halving(const Problem& problem, const GridPattern& pattern, std::size_t
 void try_lines(const Problem& problem, const GridPattern& pattern, std::size_t tries, Best& best) {
     std::vector<Slot> slots(problem.allocation().slots().begin(), problem.allocation().slots().end());
     std::sort(slots.begin(), slots.end());
-    const grid::GridPoints cells = cells_of(pattern);
-    const grid::GridPoints slot_points = points_of_slots(problem.machine(), slots);
+    const grid::GridPoints cells = list_cell_points(pattern);
+    const grid::GridPoints slot_points = list_slot_points(problem.machine(), slots);
     std::vector<std::vector<std::uint32_t>> cell_lines;
-    for (std::size_t c = 0; c < grid::line_count(cells) && c < tries; ++c)
-        cell_lines.push_back(grid::line_through(cells, c));
-    for (std::size_t s = 0; s < grid::line_count(slot_points); ++s) {
-        const std::vector<std::uint32_t> slot_line = grid::line_through(slot_points, s);
+    for (std::size_t c = 0; c < grid::count_lines(cells) && c < tries; ++c)
+        cell_lines.push_back(grid::list_line(cells, c));
+    for (std::size_t s = 0; s < grid::count_lines(slot_points); ++s) {
+        const std::vector<std::uint32_t> slot_line = grid::list_line(slot_points, s);
         for (const auto& cell_line : cell_lines) {
-            if (tries-- == 0 || best.done()) return;
+            if (tries-- == 0 || best.is_done()) return;
             std::vector<Slot> placed(cell_line.size());
             for (std::size_t k = 0; k < placed.size(); ++k) {
                 placed[pattern.rank_of_cell[cell_line[k]].value] = slots[slot_line[k]];
@@ -247,7 +248,7 @@ void try_lines(const Problem& problem, const GridPattern& pattern, std::size_t t
 }
 
 /// Uniform all-to-all with no spare slot: all placements are equally good.
-bool nothing_to_gain(const Problem& problem, const GridPattern& pattern) {
+bool is_always_optimal(const Problem& problem, const GridPattern& pattern) {
     return pattern.axes.size() == 1 && pattern.axes[0].kind == AxisKind::clique && pattern.uniform &&
            problem.rank_count() == problem.allocation().slot_count();
 }
@@ -269,28 +270,28 @@ std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Me
         best.try_slots({block.begin(), block.end()});
         best.try_slots(*std::move(slots));
         const std::string text = "binomial tree of " + std::to_string(problem.rank_count());
-        return StructuredPlacement{best.placement(), text, best.optimal()};
+        return StructuredPlacement{best.placement(), text, best.is_optimal()};
     }
     const std::optional<GridPattern>& pattern = problem.pattern();
     if (!pattern) return std::nullopt;
     best.try_slots({block.begin(), block.end()});
-    if (nothing_to_gain(problem, *pattern))
+    if (is_always_optimal(problem, *pattern))
         return StructuredPlacement{best.placement(), pattern->text(), true};
     const std::size_t tries =
         std::clamp<std::size_t>(2'000'000 / problem.graph().edge_count(), fewest_tries, 64);
     bool plain = false;
-    bool enough = best.done();
+    bool enough = best.is_done();
     const auto grid = grid::slot_grid(problem.allocation(), problem.rank_count());
     if (grid && !enough) {
-        BlocksOnRouters blocks(*pattern, *grid);
+        BlockFolding blocks(*pattern, *grid);
         enough = blocks.try_all(tries, best);
-        plain = blocks.plain();
+        plain = blocks.has_plain_folding();
     }
     if (!enough) {
         try_halving(problem, *pattern, tries, best);
         try_lines(problem, *pattern, 2 * tries, best);
     }
-    return StructuredPlacement{best.placement(), pattern->text(), best.optimal(), plain};
+    return StructuredPlacement{best.placement(), pattern->text(), best.is_optimal(), plain};
 }
 
 Placement place_structure(const Problem& problem, Meter& meter) {
