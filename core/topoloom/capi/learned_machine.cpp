@@ -31,9 +31,9 @@ std::size_t first_difference(const Groups& groups, std::size_t a, std::size_t b)
 
 /// Numbers the groups inside the parent group, for each process and level; the last level numbers the
 /// processes. The first `merged` levels are merged with the next level.
-class Digits {
+class GroupNumbers {
    public:
-    Digits(const Groups& groups, std::size_t merged)
+    GroupNumbers(const Groups& groups, std::size_t merged)
         : width_(groups.levels + 1), digits_(groups.processes * width_) {
         const std::vector<std::size_t> order = sort_by_groups(groups);
         for (std::size_t i = 1; i < order.size(); ++i) {
@@ -65,14 +65,14 @@ std::uint64_t count_slots(const std::vector<std::uint32_t>& arity) {
     return product;
 }
 
-std::string joined(const std::vector<std::uint32_t>& numbers) {
+std::string format_arity(const std::vector<std::uint32_t>& numbers) {
     std::string text;
     for (const std::uint32_t number : numbers) text += (text.empty() ? "" : ":") + std::to_string(number);
     return text;
 }
 
 /// Distances are the same as those of `topoloom machine detect` for nodes.
-std::string write_tree(const std::vector<std::uint32_t>& arity, std::size_t node_level) {
+std::string format_tree(const std::vector<std::uint32_t>& arity, std::size_t node_level) {
     constexpr std::uint32_t node_cost = 16;
     std::vector<std::uint32_t> network, inside, distance;
     for (std::size_t l = arity.size(); l-- > 0;) {
@@ -85,10 +85,10 @@ std::string write_tree(const std::vector<std::uint32_t>& arity, std::size_t node
         distance.push_back(std::max(node_cost >> std::min<std::size_t>(l - node_level - 1, 31), 1U));
     }
     if (network.empty()) network.push_back(1);
-    std::string text = "tree:" + joined(network);
+    std::string text = "tree:" + format_arity(network);
     if (inside.empty()) return text;
     distance.push_back(node_cost);  // of a hop
-    return text + "+node:" + joined(inside) + ",distance=" + joined(distance);
+    return text + "+node:" + format_arity(inside) + ",distance=" + format_arity(distance);
 }
 
 /// The text with each slot divided into parts at distance 0.
@@ -104,28 +104,28 @@ std::string divide_slots(std::string text, std::uint32_t parts) {
 
 }  // namespace
 
-Seated learn_machine(const Groups& groups, std::size_t node_level) {
+MappedProcesses learn_machine(const Groups& groups, std::size_t node_level) {
     if (groups.processes == 0) fail("there are no processes");
     if (node_level >= groups.levels)
         fail("the node is level ", node_level, " of only ", groups.levels, " levels");
     std::size_t merged = 0;
-    Digits digits(groups, merged);
-    while (count_slots(digits.arities()) > max_slots) {
+    GroupNumbers group_numbers(groups, merged);
+    while (count_slots(group_numbers.arities()) > max_slots) {
         if (++merged > node_level) fail("the nodes of the job differ too much to be put into one tree");
-        digits = Digits(groups, merged);
+        group_numbers = GroupNumbers(groups, merged);
     }
-    const std::vector<std::uint32_t> arity = digits.arities();
-    Seated seated{write_tree(arity, node_level), {}};
-    seated.slots.reserve(groups.processes);
+    const std::vector<std::uint32_t> arity = group_numbers.arities();
+    MappedProcesses mapped{format_tree(arity, node_level), {}};
+    mapped.slots.reserve(groups.processes);
     for (std::size_t p = 0; p < groups.processes; ++p) {
         std::uint32_t slot = 0;
-        for (std::size_t l = 0; l < arity.size(); ++l) slot = slot * arity[l] + digits.of(p)[l];
-        seated.slots.push_back(Slot{slot});
+        for (std::size_t l = 0; l < arity.size(); ++l) slot = slot * arity[l] + group_numbers.of(p)[l];
+        mapped.slots.push_back(Slot{slot});
     }
-    return seated;
+    return mapped;
 }
 
-Seated seat_on_machine(std::string_view text, const Groups& groups) {
+MappedProcesses map_to_machine(std::string_view text, const Groups& groups) {
     if (groups.processes == 0) fail("there are no processes");
     if (groups.levels == 0) fail("the nodes of the processes are not given");
     const Machine given = make_machine(text);
@@ -141,16 +141,16 @@ Seated seat_on_machine(std::string_view text, const Groups& groups) {
     const std::uint32_t node_slots = slots * parts;
     if (std::uint64_t{node_slots} * given.node_count() > max_slots)
         fail(most, " processes on a node are too many for a machine of ", given.node_count(), " nodes");
-    Seated seated{parts == 1 ? std::string(text) : divide_slots(std::string(text), parts),
-                  std::vector<Slot>(groups.processes)};
+    MappedProcesses mapped{parts == 1 ? std::string(text) : divide_slots(std::string(text), parts),
+                           std::vector<Slot>(groups.processes)};
     std::vector<std::uint32_t> met(given.node_count());
     for (const std::size_t p : sort_by_groups(groups)) {
         const auto node = static_cast<std::uint32_t>(groups.of(p)[0]);
         // If processes are fewer than slots, they are assumed to be evenly spread.
         const std::uint64_t local = std::uint64_t{met[node]++} * node_slots / on_node[node];
-        seated.slots[p] = Slot{node * node_slots + static_cast<std::uint32_t>(local)};
+        mapped.slots[p] = Slot{node * node_slots + static_cast<std::uint32_t>(local)};
     }
-    return seated;
+    return mapped;
 }
 
 }  // namespace topoloom

@@ -53,7 +53,7 @@ typedef struct {
  * No object moves if the load of the busiest process would not fall, or if its fall over all periods is less
  * than the migration time. With repartition and mappers, no object moves if hop-bytes, or the load beyond
  * the tolerance, would rise. */
-TOPOLOOM_API int topoloom_rebalance(const topoloom_process_map* seats, const topoloom_objects* objects,
+TOPOLOOM_API int topoloom_rebalance(const topoloom_process_map* process_map, const topoloom_objects* objects,
                                     const char* policy, const topoloom_rebalance_options* options,
                                     uint32_t* process_of_object, topoloom_rebalance_result* result,
                                     char* error, size_t error_size);

@@ -48,7 +48,7 @@ struct NumberedLayout {
 void append_digits(DigitKey& key, const std::vector<Digit>& digits);
 
 /// The coarsest mesh that divides all views; empty if it has too many axes.
-[[nodiscard]] std::vector<std::uint32_t> common_mesh(const MeshLayout& layout);
+[[nodiscard]] std::vector<std::uint32_t> find_common_mesh(const MeshLayout& layout);
 
 /// The messages of every traffic in every layout, and their time on a line of slots.
 class MeshOnMachine {
@@ -58,14 +58,16 @@ class MeshOnMachine {
     MeshOnMachine& operator=(const MeshOnMachine&) = delete;
 
     /// `extents` must divide all views; empty: the layout is indivisible.
-    void add(const MeshLayout& layout, std::vector<std::uint32_t> extents);
+    void add_layout(const MeshLayout& layout, std::vector<std::uint32_t> extents);
     [[nodiscard]] std::span<const NumberedLayout> layouts() const { return layouts_; }
-    [[nodiscard]] std::size_t traffics() const { return phases_.size(); }
+    [[nodiscard]] std::size_t traffic_count() const { return phases_.size(); }
 
-    [[nodiscard]] std::vector<Slot> slots(std::size_t layout, const grid::SlotLine& line,
-                                          const AxisPieces& pieces, const AxisFlags& back_and_forth) const;
-    [[nodiscard]] static std::size_t messages(const NumberedTraffic& traffic);
-    [[nodiscard]] double seconds(const NumberedTraffic& traffic, std::span<const Slot> slot_of_rank) const;
+    [[nodiscard]] std::vector<Slot> place_ranks(std::size_t layout, const grid::SlotLine& line,
+                                                const AxisPieces& pieces,
+                                                const AxisFlags& back_and_forth) const;
+    [[nodiscard]] static std::size_t count_messages(const NumberedTraffic& traffic);
+    [[nodiscard]] double measure_seconds(const NumberedTraffic& traffic,
+                                         std::span<const Slot> slot_of_rank) const;
 
    private:
     const Machine& machine_;

@@ -44,9 +44,9 @@ class ProgramBuilder {
     BlockState& state_of(std::uint64_t block);
     void set_location(std::uint64_t block, const BlockState& where);
     void use_final_locations();
-    void apply(const Received& message);
+    void store_blocks(const Received& message);
     void reduce_shares(const Received& message);
-    void reduce_prefix(const Received& message, bool total_counts);
+    void reduce_prefix(const Received& message, bool needs_total);
     void make_writable(std::uint64_t block);
     Location receive_location(const Received& message, Scratch::Area& area);
     [[nodiscard]] bool fits_final_location(std::span<const std::uint64_t> blocks) const;

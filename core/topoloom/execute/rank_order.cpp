@@ -35,7 +35,7 @@ bool add_shares(std::vector<Share>& shares, Rank to, std::vector<Interval>& own)
     return true;
 }
 
-bool keeps_order(const AnySchedule& schedule) {
+bool combines_adjacent_ranges(const AnySchedule& schedule) {
     if (schedule.rounds() <= 1) return true;  // all shares are sent directly, at once
     const Collective& collective = schedule.collective();
     std::vector<std::vector<Interval>> sums(collective.ranks());
@@ -71,7 +71,7 @@ bool keeps_rank_order(const AnySchedule& schedule) {
     if (!schedule.collective().reduces() || operation == Operation::barrier || operation == Operation::scan ||
         operation == Operation::exscan)
         return true;
-    return keeps_order(schedule);
+    return combines_adjacent_ranges(schedule);
 }
 
 }  // namespace topoloom

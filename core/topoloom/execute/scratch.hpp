@@ -16,10 +16,10 @@ class Scratch {
     using Area = std::uint32_t;
     static constexpr Area none = no_index;
 
-    /// Allocates an area. The next reuse() frees the area unless hold() was called.
+    /// Allocates an area. The next reuse() frees the area unless retain() was called.
     Area allocate(std::int64_t units);
-    [[nodiscard]] Location place(Area area) const { return {Memory::scratch, areas_[area].offset}; }
-    void hold(Area area) { ++areas_[area].holders; }
+    [[nodiscard]] Location location(Area area) const { return {Memory::scratch, areas_[area].offset}; }
+    void retain(Area area) { ++areas_[area].holders; }
     void release(Area area) { --areas_[area].holders; }
     void reuse();
     [[nodiscard]] std::int64_t units() const { return units_; }

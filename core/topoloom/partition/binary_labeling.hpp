@@ -27,14 +27,14 @@ class BinaryLabeling {
 
     const std::vector<char>& run() {
         constexpr int max_passes = 4;
-        for (int i = 0; i < max_passes && pass(); ++i) {
+        for (int i = 0; i < max_passes && run_pass(); ++i) {
         }
         return label_;
     }
     [[nodiscard]] std::uint64_t work() const { return work_; }
 
    private:
-    bool pass() {
+    bool run_pass() {
         const std::size_t max_fruitless_flips = 100 + graph_.size() / 8;
         for (std::uint32_t v = graph_.size(); v-- > 0;) {
             if (graph_.mass[v] > 0) heap_.set(Vertex{v}, gain_[v]);

@@ -36,28 +36,28 @@ class Split {
     }
     [[nodiscard]] std::uint64_t work() const { return work_; }
 
-    void assign(const std::vector<char>& side) {
+    void assign_sides(const std::vector<char>& side) {
         side_ = side;
         recount();
     }
 
     /// Puts all vertices on side 1, then grows side 0 from a random vertex to the mass `target`.
-    void grow(std::int64_t target, Rng& rng) {
+    void grow_side(std::int64_t target, Rng& rng) {
         std::ranges::fill(side_, char{1});
         recount();
         begin_pass(false);
         while (mass_[0] < target && moved_.size() < side_.size()) {
-            if (heap_[1].empty()) heap_add(unlocked_from(Vertex{rng.below(graph_.size())}));
+            if (heap_[1].empty()) push_to_heap(find_unlocked(Vertex{rng.below(graph_.size())}));
             const Vertex v = heap_[1].top();
             if (mass_[0] + graph_.mass[v.value] > std::max(capacity_[0], target) && mass_[0] > 0) break;
-            move(v);
+            move_vertex(v);
         }
         end_pass(moved_.size());
     }
 
     void refine(std::uint32_t passes) {
         for (std::uint32_t i = 0; i < passes; ++i) {
-            if (!pass()) break;
+            if (!run_pass()) break;
         }
     }
 
@@ -93,19 +93,19 @@ class Split {
 
     [[nodiscard]] std::size_t side(Vertex v) const { return static_cast<std::size_t>(side_[v.value]); }
 
-    [[nodiscard]] bool at_border(Vertex v) const {
+    [[nodiscard]] bool is_at_border(Vertex v) const {
         return gain_[v.value] > 0 || std::ranges::any_of(graph_.peers(v), [&](Vertex u) {
                    return side_[u.value] != side_[v.value];
                });
     }
 
-    void heap_add(Vertex v) { heap_[side(v)].set(v, gain_[v.value]); }
+    void push_to_heap(Vertex v) { heap_[side(v)].set(v, gain_[v.value]); }
 
     void begin_pass(bool with_border) {
         moved_.clear();
         if (!with_border) return;
         for (const Vertex v : border_) {
-            if (at_border(v)) heap_add(v);
+            if (is_at_border(v)) push_to_heap(v);
         }
     }
 
@@ -134,7 +134,7 @@ class Split {
         if (kept > 0) widen_border(kept);
     }
 
-    void move(Vertex v) {
+    void move_vertex(Vertex v) {
         heap_[side(v)].erase(v);
         locked_[v.value] = 1;
         moved_.push_back(v);
@@ -153,12 +153,12 @@ class Split {
         for (std::size_t i = 0; i < peers.size(); ++i) {
             const Vertex u = peers[i];
             gain_[u.value] += side_[u.value] == side_[v.value] ? -2 * weights[i] : 2 * weights[i];
-            if (queue_peers && locked_[u.value] == 0) heap_add(u);
+            if (queue_peers && locked_[u.value] == 0) push_to_heap(u);
         }
     }
 
     /// The first unlocked vertex on side `wanted`, from `from` on with wrap-around.
-    [[nodiscard]] Vertex unlocked_from(Vertex from, std::size_t wanted = 1) const {
+    [[nodiscard]] Vertex find_unlocked(Vertex from, std::size_t wanted = 1) const {
         for (std::uint32_t i = from.value; i < from.value + graph_.size(); ++i) {
             const Vertex v{i < graph_.size() ? i : i - graph_.size()};
             if (locked_[v.value] == 0 && side(v) == wanted) return v;
@@ -167,14 +167,14 @@ class Split {
     }
 
     /// The vertex to move next, or none.
-    Vertex choose() {
+    Vertex choose_next_vertex() {
         const bool overfull[2] = {mass_[0] > capacity_[0], mass_[1] > capacity_[1]};
         for (const std::size_t s : {0U, 1U}) {
             if (!overfull[s]) continue;
             if (heap_[s].empty()) {
-                const Vertex v = unlocked_from(Vertex{0}, s);
+                const Vertex v = find_unlocked(Vertex{0}, s);
                 if (v == Vertex::none) return v;
-                heap_add(v);
+                push_to_heap(v);
             }
             return heap_[s].top();
         }
@@ -201,16 +201,16 @@ class Split {
 
     /// Moves each vertex at most once and returns to the best state visited. Returns true if the split
     /// improved.
-    bool pass() {
+    bool run_pass() {
         begin_pass(true);
         const auto before = std::tuple(excess(), cost_);
         auto best = before;
         std::size_t best_at = 0;
         const std::size_t patience = 60 + graph_.size() / 40;
         while (moved_.size() - best_at < patience) {
-            const Vertex v = choose();
+            const Vertex v = choose_next_vertex();
             if (v == Vertex::none) break;
-            move(v);
+            move_vertex(v);
             if (std::tuple(excess(), cost_) < best) {
                 best = {excess(), cost_};
                 best_at = moved_.size();
@@ -237,11 +237,11 @@ class Split {
 };
 
 /// Data common to all levels.
-struct Means {
+struct BisectionContext {
     const BisectionOptions& options;
     Meter* clock;
     int threads;
-    [[nodiscard]] bool late() const { return clock != nullptr && !clock->poll(); }
+    [[nodiscard]] bool is_late() const { return clock != nullptr && !clock->poll(); }
 };
 
 struct Level {
@@ -255,16 +255,16 @@ constexpr std::uint32_t small_enough = 60;  // vertices of the coarsest graph
 /// Builds successively coarser graphs, the coarsest last. If `side` is given, vertices on different sides are
 /// not joined, and `side` is coarsened too.
 std::vector<Level> build_levels(const WeightedGraph& graph, std::span<const std::int64_t> bias, Rng& rng,
-                                std::vector<char>* side, const Means& means) {
+                                std::vector<char>* side, const BisectionContext& context) {
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
     const std::int64_t max_mass = std::max<std::int64_t>(1, mass / small_enough * 3 / 2);
     std::vector<Level> levels;
     const WeightedGraph* fine = &graph;
-    while (fine->size() > small_enough && !means.late()) {
+    while (fine->size() > small_enough && !context.is_late()) {
         std::vector<Part> label;
         if (side) label = parts_of_sides(*side);
-        Coarsening step =
-            coarsen(*fine, max_mass, Rng(rng.next(), rng.next()), label, means.options.window, means.threads);
+        Coarsening step = coarsen(*fine, max_mass, Rng(rng.next(), rng.next()), label, context.options.window,
+                                  context.threads);
         if (step.graph.size() >= fine->size() - fine->size() / 20) break;
         std::vector<std::int64_t> coarse_bias;
         if (!bias.empty()) {
@@ -285,9 +285,9 @@ std::vector<Level> build_levels(const WeightedGraph& graph, std::span<const std:
 }
 
 /// Returns the best of several random splits.
-std::vector<char> split_anew(const WeightedGraph& graph, std::span<const std::int64_t> bias,
-                             const Capacity& capacity, const BisectionOptions& options, Rng& rng,
-                             std::uint64_t& work) {
+std::vector<char> split_from_random_starts(const WeightedGraph& graph, std::span<const std::int64_t> bias,
+                                           const Capacity& capacity, const BisectionOptions& options,
+                                           Rng& rng, std::uint64_t& work) {
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
     const std::int64_t both = capacity[0] + capacity[1];
     // With spare capacity, tries proportional sides, and sides filled to capacity.
@@ -299,7 +299,7 @@ std::vector<char> split_anew(const WeightedGraph& graph, std::span<const std::in
     std::tuple<std::int64_t, std::int64_t> best_value;
     for (std::uint32_t start = 0; start < std::max(1U, options.starts); ++start) {
         Split split(graph, bias, capacity);
-        split.grow(both > mass ? targets[start % targets.size()] : targets[0], rng);
+        split.grow_side(both > mass ? targets[start % targets.size()] : targets[0], rng);
         split.refine(std::max(options.passes, 4U));
         work += split.work();
         const auto value = std::tuple(split.excess(), split.cost());
@@ -334,23 +334,24 @@ std::vector<char> split_in_order(const WeightedGraph& graph, const Capacity& cap
 Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
                  std::array<std::int64_t, 2> capacity, const BisectionOptions& options, Rng rng, Meter* clock,
                  int threads) {
-    const Means means{options, clock, threads};
+    const BisectionContext context{options, clock, threads};
     Bisection result;
     for (std::uint32_t cycle = 0; cycle <= options.cycles; ++cycle) {
-        if (cycle > 0 && means.late()) return result;
+        if (cycle > 0 && context.is_late()) return result;
         std::vector<char> side = result.side;
-        const std::vector<Level> levels = build_levels(graph, bias, rng, cycle > 0 ? &side : nullptr, means);
-        if (cycle == 0 && means.late())
+        const std::vector<Level> levels =
+            build_levels(graph, bias, rng, cycle > 0 ? &side : nullptr, context);
+        if (cycle == 0 && context.is_late())
             return refine_bisection(graph, bias, capacity, split_in_order(graph, capacity), 0);
         for (std::size_t i = levels.size() + 1; i-- > 0;) {
             const WeightedGraph& level = i == 0 ? graph : levels[i - 1].graph;
             const std::span<const std::int64_t> level_bias = i == 0 ? bias : levels[i - 1].bias;
             if (i == levels.size() && cycle == 0)
-                side = split_anew(level, level_bias, capacity, options, rng, result.work);
+                side = split_from_random_starts(level, level_bias, capacity, options, rng, result.work);
             // Always refines the finest level, because only there capacities can be met exactly.
-            if (i == 0 || !means.late()) {
+            if (i == 0 || !context.is_late()) {
                 Split split(level, level_bias, capacity);
-                split.assign(side);
+                split.assign_sides(side);
                 split.refine(options.passes);
                 result.work += split.work();
                 side = split.sides();
@@ -364,11 +365,11 @@ Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
         }
         result.side = std::move(side);
     }
-    if (means.late()) return result;
+    if (context.is_late()) return result;
     const std::vector<char> order = split_in_order(graph, capacity);
     if (options.order_limit > 0) {
         Split split(graph, bias, capacity);
-        split.assign(order);
+        split.assign_sides(order);
         if (split.cost() / options.order_limit > result.cost) return result;
     }
     Bisection in_order = refine_bisection(graph, bias, capacity, order, options.passes);
@@ -382,7 +383,7 @@ Bisection refine_bisection(const WeightedGraph& graph, std::span<const std::int6
                            std::array<std::int64_t, 2> capacity, const std::vector<char>& side,
                            std::uint32_t passes) {
     Split split(graph, bias, capacity);
-    split.assign(side);
+    split.assign_sides(side);
     split.refine(passes);
     return {split.sides(), split.cost(), split.excess(), split.work()};
 }

@@ -14,7 +14,7 @@ void FlowNetwork::reset(std::uint32_t vertices) {
     terminal_.assign(vertices, 0);
 }
 
-void FlowNetwork::build() {
+void FlowNetwork::build_arcs() {
     const std::size_t n = terminal_.size();
     first_.assign(n + 1, 0);
     for (const InputEdge& e : edges_) {
@@ -33,7 +33,7 @@ void FlowNetwork::build() {
 }
 
 std::int64_t FlowNetwork::solve() {
-    build();
+    build_arcs();
     std::int64_t value = 0;
     for (const std::int64_t t : terminal_) value += std::min<std::int64_t>(t, 0);
     while (find_levels()) {

@@ -48,7 +48,7 @@ class FlowNetwork {
         std::int64_t residual;
     };
 
-    void build();
+    void build_arcs();
     bool find_levels();
     std::int64_t augment_from(Vertex source);
 

@@ -27,14 +27,14 @@ class ClassLearner {
     /// Index of the fastest schedule so far.
     [[nodiscard]] std::size_t leader() const { return leader_; }
     /// Index of the schedule for the next timed call.
-    [[nodiscard]] std::size_t next() const { return next_; }
+    [[nodiscard]] std::size_t next_trial() const { return next_; }
     [[nodiscard]] const std::string& text(std::size_t schedule) const { return *schedules_[schedule].text; }
     /// Predicted seconds, with the factors learned so far.
-    [[nodiscard]] double expected(std::size_t schedule) const {
+    [[nodiscard]] double expected_time(std::size_t schedule) const {
         return predicted_time(schedules_[schedule].parts, factors_);
     }
     /// The factor that converts a time measured at `bytes` to the class's bytes.
-    [[nodiscard]] double scale(std::size_t schedule, Bytes bytes) const;
+    [[nodiscard]] double time_scale(std::size_t schedule, Bytes bytes) const;
     /// Null until two schedules are measured: one measurement does not show which part of the prediction is
     /// wrong.
     [[nodiscard]] const TimeFactors* factors() const { return measured_ > 1 ? &factors_ : nullptr; }
@@ -43,9 +43,9 @@ class ClassLearner {
     [[nodiscard]] bool count_call();
     /// Records the time that all ranks agreed on.
     void learn(std::size_t schedule, double seconds) noexcept;
-    void learn_nothing(std::size_t schedule) noexcept { known_[schedule].tried = calls_; }
+    void mark_tried(std::size_t schedule) noexcept { known_[schedule].tried = calls_; }
     /// Chooses the next schedule. Call after the last learn() of a fence.
-    void decide() noexcept;
+    void choose_next() noexcept;
 
    private:
     struct Known {
@@ -55,16 +55,16 @@ class ClassLearner {
     };
 
     void find_leader();
-    [[nodiscard]] TimeFit fit();
-    [[nodiscard]] std::size_t most_promising(const TimeFit& fit) const;
-    [[nodiscard]] std::size_t to_repeat() const;
-    [[nodiscard]] std::size_t closest(const TimeFit& fit) const;
-    [[nodiscard]] std::size_t runner_up() const;
+    [[nodiscard]] TimeFit fit_times();
+    [[nodiscard]] std::size_t find_most_promising(const TimeFit& fit) const;
+    [[nodiscard]] std::size_t find_schedule_to_repeat() const;
+    [[nodiscard]] std::size_t find_closest_untried(const TimeFit& fit) const;
+    [[nodiscard]] std::size_t find_runner_up() const;
 
     std::vector<TimedSchedule> schedules_;
     Bytes bytes_;
     std::vector<Known> known_;
-    std::vector<Measured> for_fit_;  // capacity for all schedules
+    std::vector<MeasuredTime> for_fit_;  // capacity for all schedules
     TimeFactors before_, factors_;
     double trust_;
     std::size_t leader_, next_;

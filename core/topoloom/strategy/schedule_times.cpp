@@ -17,25 +17,25 @@ namespace topoloom {
 namespace {
 
 /// The network model for costs without routes.
-NetworkModel direct_model(const CostBasis& basis) {
+NetworkModel make_direct_model(const CostBasis& basis) {
     const bool shares = !basis.slots.empty() && basis.nodes < basis.slots.size();
     if (basis.nodes > 1 && !shares) return basis.model;
     return memory_model(basis.model, basis.machine == nullptr ? NodeSpec{} : basis.machine->node_spec());
 }
 
 /// The cost without routes, if each round starts when all ranks have finished the previous round.
-ScheduleCost direct_cost(const AnySchedule& schedule, const CostBasis& basis) {
-    return cost(schedule, direct_model(basis));
+ScheduleCost compute_direct_cost(const AnySchedule& schedule, const CostBasis& basis) {
+    return cost(schedule, make_direct_model(basis));
 }
 
 /// A lower bound unless ranks run ahead of others: the cheaper of node-local costs and network costs.
-double least_time(const AnySchedule& schedule, const CostBasis& basis) {
-    const double direct = direct_cost(schedule, basis).time;
+double lower_bound_time(const AnySchedule& schedule, const CostBasis& basis) {
+    const double direct = compute_direct_cost(schedule, basis).time;
     return basis.machine == nullptr ? direct : std::min(direct, cost(schedule, basis.model).time);
 }
 
 /// A model in which all messages cost as much as empty ones.
-NetworkModel without_bytes(const NetworkModel& model) {
+NetworkModel make_startup_model(const NetworkModel& model) {
     std::vector<CostLine> lines = model.lines(), alone = model.alone();
     for (std::vector<CostLine>* each : {&lines, &alone})
         for (CostLine& line : *each) line.beta = 0;
@@ -49,23 +49,23 @@ NetworkModel without_bytes(const NetworkModel& model) {
 }
 
 /// For data in more pieces than ranks: the number of rounds after which all rounds are alike.
-std::optional<std::uint64_t> rounds_until_alike(const AnySchedule& schedule) {
+std::optional<std::uint64_t> count_rounds_until_alike(const AnySchedule& schedule) {
     const Collective& collective = schedule.collective();
     if (collective.pieces() <= collective.ranks()) return std::nullopt;
     return 8 * collective.ranks();
 }
 
-ScheduleCost routed_cost(const AnySchedule& schedule, const CostBasis& basis) {
+ScheduleCost compute_routed_cost(const AnySchedule& schedule, const CostBasis& basis) {
     constexpr std::uint64_t most_messages = 1 << 16;  // some milliseconds
     const ScheduleCost alone = cost(schedule, basis.model);
-    const auto rounds = rounds_until_alike(schedule);
+    const auto rounds = count_rounds_until_alike(schedule);
     if (rounds && alone.rounds > *rounds && *rounds * basis.slots.size() <= most_messages)
         return stream_cost(schedule, basis.model, *basis.machine, basis.slots, *rounds);
     if (alone.messages * basis.slots.size() <= most_messages)
         return run_cost(schedule, basis.model, *basis.machine, basis.slots);
     ScheduleCost sampled = sampled_cost(schedule, basis.model, *basis.machine, basis.slots, most_messages);
     if (basis.nodes == basis.slots.size()) return sampled;
-    const ScheduleCost in_memory = direct_cost(schedule, basis);
+    const ScheduleCost in_memory = compute_direct_cost(schedule, basis);
     sampled.time += in_memory.time;
     sampled.cpu += in_memory.cpu;
     return sampled;
@@ -74,23 +74,24 @@ ScheduleCost routed_cost(const AnySchedule& schedule, const CostBasis& basis) {
 }  // namespace
 
 ScheduleCost schedule_cost(const AnySchedule& schedule, const CostBasis& basis) {
-    return basis.nodes == 1 || basis.machine == nullptr ? direct_cost(schedule, basis)
-                                                        : routed_cost(schedule, basis);
+    return basis.nodes == 1 || basis.machine == nullptr ? compute_direct_cost(schedule, basis)
+                                                        : compute_routed_cost(schedule, basis);
 }
 
 ScheduleParts schedule_parts(const AnySchedule& schedule, const CostBasis& basis) {
-    const double least = direct_cost(schedule, basis).time;
-    const double starts = std::min(least, cost(schedule, without_bytes(direct_model(basis))).time);
+    const double least = compute_direct_cost(schedule, basis).time;
+    const double starts = std::min(least, cost(schedule, make_startup_model(make_direct_model(basis))).time);
     const double time = schedule_cost(schedule, basis).time;
     const double direct = std::min(least, time);  // less if ranks start rounds before others
     const double share = least > 0 ? direct / least : 0;
     return {share * starts, share * (least - starts), time - direct};
 }
 
-std::vector<std::string> schedules_within(double ratio, const Call& call, const CostBasis& basis,
-                                          std::span<const std::string> texts) {
+std::vector<std::string> select_schedules_within(double ratio, const Call& call, const CostBasis& basis,
+                                                 std::span<const std::string> texts) {
     std::vector<double> times;
-    for (const std::string& text : texts) times.push_back(direct_cost(make_schedule(call, text), basis).time);
+    for (const std::string& text : texts)
+        times.push_back(compute_direct_cost(make_schedule(call, text), basis).time);
     const double most = ratio * std::ranges::min(times);
     std::vector<std::string> close;
     for (std::size_t i = 0; i < texts.size(); ++i)
@@ -98,8 +99,8 @@ std::vector<std::string> schedules_within(double ratio, const Call& call, const 
     return close;
 }
 
-const std::string& fastest(const Call& call, const CostBasis& basis, std::span<const std::string> texts,
-                           const std::function<bool(const std::string&)>& suits) {
+const std::string& find_fastest(const Call& call, const CostBasis& basis, std::span<const std::string> texts,
+                                const std::function<bool(const std::string&)>& suits) {
     // The fastest schedule loses at most this factor if all ranks wait for each other in each round.
     constexpr double most_hidden = 1.5;
     struct Timed {
@@ -108,7 +109,7 @@ const std::string& fastest(const Call& call, const CostBasis& basis, std::span<c
     };
     std::vector<Timed> order;
     for (std::size_t i = 0; i < texts.size(); ++i)
-        order.push_back({least_time(make_schedule(call, texts[i]), basis), i});
+        order.push_back({lower_bound_time(make_schedule(call, texts[i]), basis), i});
     std::ranges::sort(order, {}, [](const Timed& timed) { return std::pair(timed.least, timed.index); });
     std::pair<double, std::size_t> best{std::numeric_limits<double>::infinity(), texts.size()};
     for (const auto& [least, index] : order) {

@@ -28,14 +28,14 @@ struct ScheduleParts {
 [[nodiscard]] ScheduleParts schedule_parts(const AnySchedule& schedule, const CostBasis& basis);
 
 /// The schedules whose time without routes is at most `ratio` times the smallest such time, in their order.
-[[nodiscard]] std::vector<std::string> schedules_within(double ratio, const Call& call,
-                                                        const CostBasis& basis,
-                                                        std::span<const std::string> texts);
+[[nodiscard]] std::vector<std::string> select_schedules_within(double ratio, const Call& call,
+                                                               const CostBasis& basis,
+                                                               std::span<const std::string> texts);
 
 /// The fastest suitable schedule; ties go to the first. Skips routing and suits() for schedules that are
 /// slower without routes than a suitable one with routes. Throws Error if no schedule suits.
-[[nodiscard]] const std::string& fastest(const Call& call, const CostBasis& basis,
-                                         std::span<const std::string> texts,
-                                         const std::function<bool(const std::string&)>& suits);
+[[nodiscard]] const std::string& find_fastest(const Call& call, const CostBasis& basis,
+                                              std::span<const std::string> texts,
+                                              const std::function<bool(const std::string&)>& suits);
 
 }  // namespace topoloom

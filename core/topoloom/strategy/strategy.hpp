@@ -58,15 +58,15 @@ class Strategy {
     }
 
     /// Rounds bytes to one of 16 sizes between two powers of two. Throws Error for bytes < 0.
-    [[nodiscard]] static Bytes size_of(Operation operation, Bytes bytes);
+    [[nodiscard]] static Bytes round_size(Operation operation, Bytes bytes);
 
     /// Whether choose() returns the schedule named by the setting, for all sizes.
-    [[nodiscard]] bool is_named(Operation operation, bool in_rank_order);
+    [[nodiscard]] bool is_schedule_named(Operation operation, bool in_rank_order);
 
     /// All schedules that may be the fastest even if the network model is inaccurate: the suitable
     /// candidates(), except those whose time without routes is over 30 times the smallest. Texts are those of
     /// choose(). Not for many-to-many operations, whose times are unknown. Depends only on the arguments and
-    /// the setting. Results are cached per size, so pass sizes from size_of().
+    /// the setting. Results are cached per size, so pass sizes from round_size().
     [[nodiscard]] std::vector<TimedSchedule> timed_schedules(Operation operation, Bytes bytes,
                                                              bool in_rank_order);
 
@@ -86,12 +86,14 @@ class Strategy {
     };
 
     /// Null if neither the setting nor the decision table has a schedule.
-    [[nodiscard]] const std::string* given_for(Operation operation, Bytes bytes, bool in_rank_order);
-    [[nodiscard]] bool gains(Operation operation, std::int64_t bytes, bool in_rank_order, double round_delay);
-    [[nodiscard]] const std::string& fastest_of_class(Operation operation, std::int64_t bytes,
-                                                      bool in_rank_order);
-    [[nodiscard]] const std::string& fastest_at(Operation operation, std::int64_t bytes, bool in_rank_order);
-    [[nodiscard]] bool suits(Operation operation, const std::string& schedule, bool in_rank_order);
+    [[nodiscard]] const std::string* find_prescribed(Operation operation, Bytes bytes, bool in_rank_order);
+    [[nodiscard]] bool compute_saves_time(Operation operation, std::int64_t bytes, bool in_rank_order,
+                                          double round_delay);
+    [[nodiscard]] const std::string& find_fastest_of_class(Operation operation, std::int64_t bytes,
+                                                           bool in_rank_order);
+    [[nodiscard]] const std::string& find_fastest_at(Operation operation, std::int64_t bytes,
+                                                     bool in_rank_order);
+    [[nodiscard]] bool is_suitable(Operation operation, const std::string& schedule, bool in_rank_order);
     [[nodiscard]] const std::string& intern(const std::string& text) { return *texts_.insert(text).first; }
 
     std::size_t calls_;  // at once

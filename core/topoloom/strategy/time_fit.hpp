@@ -14,7 +14,7 @@ using TimeFactors = std::array<double, 3>;
 
 [[nodiscard]] double predicted_time(const ScheduleParts& parts, const TimeFactors& factors);
 
-struct Measured {
+struct MeasuredTime {
     ScheduleParts parts;
     double seconds;
 };
@@ -26,12 +26,12 @@ class TimeFit {
    public:
     /// Scales the factors in `before` to the median of the measurements. `trust` is the inverse of their
     /// relative deviation.
-    TimeFit(const TimeFactors& before, double trust, std::span<const Measured> measured);
+    TimeFit(const TimeFactors& before, double trust, std::span<const MeasuredTime> measured);
 
     [[nodiscard]] const TimeFactors& factors() const { return factors_; }
     /// Optimistic time in seconds: mean / (1 + relative deviation), so that schedules with long times do not
     /// look short.
-    [[nodiscard]] double optimistic(const ScheduleParts& parts) const;
+    [[nodiscard]] double optimistic_time(const ScheduleParts& parts) const;
 
    private:
     TimeFactors before_;                     // made right
