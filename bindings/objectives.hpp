@@ -31,7 +31,7 @@ struct NamedObjective {
 /// An objective argument from Python.
 using ObjectiveOrName = std::variant<NamedObjective, std::string>;
 
-[[nodiscard]] NamedObjective named(const ObjectiveOrName& objective);
+[[nodiscard]] NamedObjective resolve_objective(const ObjectiveOrName& objective);
 
 /// An objective with the phases on which it is evaluated and its own background loads.
 class ObjectiveInput {

@@ -59,7 +59,7 @@ inline void check_signals() {
 }
 
 /// Returns the number of threads, 0 for one per core. Throws Error if it is out of range.
-inline int checked_threads(int threads) {
+inline int check_threads(int threads) {
     constexpr int most = 4096;
     if (threads < 0 || threads > most)
         fail("threads is ", threads, "; it must be 0, which is one per core, to ", most);

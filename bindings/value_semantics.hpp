@@ -15,7 +15,7 @@
 namespace topoloom::python {
 
 /// The text, truncated to this number of characters.
-[[nodiscard]] inline std::string shortened(std::string_view text, std::size_t longest = 60) {
+[[nodiscard]] inline std::string truncate_text(std::string_view text, std::size_t longest = 60) {
     return text.size() <= longest ? std::string(text) : std::string(text.substr(0, longest)) + "...";
 }
 

@@ -41,7 +41,7 @@ void bind_alternatives(nanobind::module_& m, const char* name, std::span<const A
                        const char* help);
 
 /// Whether this kind of switch copies packets.
-[[nodiscard]] inline bool copies(SwitchRouter router) { return router >= SwitchRouter::output_queued; }
+[[nodiscard]] inline bool can_copy(SwitchRouter router) { return router >= SwitchRouter::output_queued; }
 
 /// The names of the components of a switch.
 struct SwitchNames {
@@ -52,7 +52,7 @@ struct NamedSwitch {
     SwitchOptions options;
 };
 /// Throws Error for unknown names.
-[[nodiscard]] NamedSwitch named_switch(const SwitchNames& names, SwitchOptions options);
+[[nodiscard]] NamedSwitch parse_switch(const SwitchNames& names, SwitchOptions options);
 
 /// Creates the simulated network. It refers to all arguments except groups and times. Throws Error for groups
 /// on switches that neither copy nor combine.
