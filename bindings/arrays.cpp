@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Array arguments, checked number by number.
+// Converts array arguments and checks every number.
 #include "arrays.hpp"
 
 #include <nanobind/stl/string.h>

@@ -28,7 +28,7 @@ using View = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
 template <class T, std::size_t axes = 1>
 class ArrayArgument {
    public:
-    /// Converts the argument. Errors are kept for values(), as type casters must not throw.
+    /// Converts the argument. Type casters must not throw, so values() reports the errors.
     void accept(nb::handle given) noexcept;
 
     /// The numbers. Throws Error or TypeError, with the name of the argument, if they are invalid.
@@ -44,7 +44,7 @@ class ArrayArgument {
     std::span<const T> values_;
     std::size_t shape_[axes]{};
     bool is_single_ = false;
-    nb::object owner_;                       // owns values_ if they were not converted
+    nb::object owner_;                       // the array that owns values_ if no conversion was needed
     std::shared_ptr<std::vector<T>> own_{};  // converted values
     std::string problem_;
     bool wrong_type_ = false;

@@ -65,7 +65,7 @@ nb::object make_rows(const Plan& plan) {
     return new_array(std::move(rows), plan.size()).attr("reshape")(-1, 3);
 }
 
-/// New owners, with measures before and after.
+/// New owners of tasks, with measures before and after.
 struct WeightedBalance {
     std::vector<Rank> owners;
     TaskMeasures measures;

@@ -130,7 +130,7 @@ void set_callbacks(topoloom_mapper_problem& problem) {
     };
 }
 
-/// Every row, as C sees it.
+/// The rows of a graph as C arrays.
 struct Rows {
     std::vector<std::uint64_t> first{0};
     std::vector<std::uint32_t> peers;

@@ -49,7 +49,7 @@ class MachineText {
    public:
     explicit MachineText(std::string text)
         : text_(std::move(text)), parts_(split_machine(TextPiece(text_, text_))) {}
-    MachineText(const MachineText&) = delete;  // parts_ refer to text_
+    MachineText(const MachineText&) = delete;  // views into text_
     MachineText& operator=(const MachineText&) = delete;
 
     [[nodiscard]] std::string network() const { return std::string(parts_.network.text()); }

@@ -71,7 +71,7 @@ std::string explain_arguments(nb::handle function, std::size_t own, PyObject* co
         return nb::cast<std::string>(
             call_python("topoloom.support.call_errors", "complaint", function, given, named));
     } catch (const std::exception&) {
-        return {};  // for example, text that is not Unicode
+        return {};  // explanation failed, for example because of text that is not Unicode
     }
 }
 

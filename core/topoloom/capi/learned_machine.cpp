@@ -11,7 +11,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::uint64_t max_slots = 1 << 26;  // placements store one byte per slot
+constexpr std::uint64_t max_slots = 1 << 26;  // limit of slots, because placements store one byte per slot
 
 /// Sorts processes by their groups, outermost first, then by number.
 std::vector<std::size_t> sort_by_groups(const Groups& groups) {

@@ -73,7 +73,7 @@ int topoloom_program_make(const topoloom_call* call, const char* schedule, topol
                     owner->messages.size(),
                     owner->scratch_units,
                     owner.get()};
-        (void)owner.release();  // owned by the program: see topoloom_program_free
+        (void)owner.release();  // freed by topoloom_program_free
     });
 }
 

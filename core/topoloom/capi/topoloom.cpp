@@ -24,7 +24,7 @@ struct OrderOptions {
     std::string objective = "hop-bytes";
     std::uint32_t seed = 1;
     std::uint32_t threads = 0;
-    std::uint32_t seconds = 8;  // short, because the whole job waits
+    std::uint32_t seconds = 8;  // default time limit; short, because the whole job waits
 
     void visit(auto& field) {
         field("mapper", mapper, "as for `topoloom map`");

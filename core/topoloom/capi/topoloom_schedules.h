@@ -89,9 +89,9 @@ typedef struct {
     uint64_t unit_bytes;
     const int64_t *input_units, *input_offsets;
     const int64_t *output_units, *output_offsets;
-    int in_place;      /* the input is in the output buffer */
+    int in_place;      /* 1: the input is in the output buffer */
     int wants_result;  /* 0: this rank of an all-reduce does not read the output */
-    int in_rank_order; /* the operator is not commutative */
+    int in_rank_order; /* 1: the operator is not commutative */
 } topoloom_call;
 
 /* Compiles a schedule such as `bruck` or `chain(segment=4096)` for the rank of the call. */

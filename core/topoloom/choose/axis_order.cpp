@@ -20,10 +20,10 @@ using Flags = AxisFlags;
 constexpr std::size_t max_axes = 8;
 constexpr std::size_t max_lines = 16;
 constexpr std::size_t lines_to_split_on = 4;
-constexpr std::size_t starts_on_line = 8;         // starting orders for the piece exchange
+constexpr std::size_t starts_on_line = 8;         // number of starting orders for the exchange of pieces
 constexpr std::size_t layouts_to_split = 4;       // on a line
-constexpr std::size_t starts_on_layout = 2;       // with layouts_to_split, as many as starts_on_line
-constexpr std::size_t max_messages = 50'000'000;  // measured per line, after which exchanging ends
+constexpr std::size_t starts_on_layout = 2;       // layouts_to_split * starts_on_layout = starts_on_line
+constexpr std::size_t max_messages = 50'000'000;  // messages measured on a line before exchanging ends
 
 /// Searches orders of pieces along one line of slots.
 class LineSearch {
@@ -161,7 +161,7 @@ class LineSearch {
         return entry->second;
     }
 
-    const MeshOnMachine* mesh_;  // a pointer, because searches are sorted
+    const MeshOnMachine* mesh_;  // a pointer, so that searches can be sorted
     grid::SlotLine line_;
     std::vector<std::map<DigitKey, double>> known_;  // by traffic
     std::size_t measured_ = 0;                       // messages

@@ -26,7 +26,7 @@ struct AxisOrder {
 };
 
 struct AxisOrders {
-    AxisOrder given;   // the axes in the given order, on the slots in allocation order
+    AxisOrder given;   // the axes in input order, on the slots in allocation order
     AxisOrder nested;  // the best order of unsplit axes on the same slots
     AxisOrder best;    // the best order of all that were tried
 };

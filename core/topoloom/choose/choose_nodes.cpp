@@ -232,7 +232,7 @@ class NodeChooser {
     Budget timed_;  // the budget without its work limit; each step has a work limit
     Meter clock_;
     double share_left_ = 1;
-    std::vector<std::uint32_t> position_;  // index among the free nodes, by node
+    std::vector<std::uint32_t> position_;  // index of each node among the free nodes
     std::vector<Node> chosen_;
     std::optional<Placement> placement_;
     std::int64_t value_ = 0;

@@ -13,11 +13,11 @@
 namespace topoloom {
 
 struct ChosenNodes {
-    Allocation allocation;         // in the order of the free nodes
-    Placement placement;           // ranks on the chosen nodes
-    std::int64_t hop_bytes;        // of `placement`
-    std::int64_t first_hop_bytes;  // of the same mapper on the first free nodes
-    /// Hop-bytes on random nodes; none if no time was left.
+    Allocation allocation;         // chosen nodes, in the order of the free nodes
+    Placement placement;           // placement of the ranks on the chosen nodes
+    std::int64_t hop_bytes;        // hop-bytes of `placement`
+    std::int64_t first_hop_bytes;  // hop-bytes of the same mapper on the first free nodes
+    /// Hop-bytes on random nodes; none if the time ran out.
     std::optional<std::int64_t> random_hop_bytes;
     std::uint64_t work;  // candidates evaluated
 };

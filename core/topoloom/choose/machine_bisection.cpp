@@ -20,7 +20,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::size_t max_links = 4'000'000;  // limit for multilevel partitioning
+constexpr std::size_t max_links = 4'000'000;  // largest number of links for multilevel partitioning
 
 /// The extents of the routers' coordinates, the last varying fastest; without coordinates, the number of
 /// vertices.
@@ -197,9 +197,9 @@ class Halver {
     NodeHalves halves_;
     MachineBisection result_;
     std::vector<std::uint32_t> nodes_on_;  // by vertex
-    std::vector<LinkEnds> ends_;           // links that are up
-    std::vector<double> bandwidth_;        // by entry of ends_
-    std::vector<char> best_;               // side by vertex
+    std::vector<LinkEnds> ends_;           // end vertices of all links that are up
+    std::vector<double> bandwidth_;        // bandwidths of the same links
+    std::vector<char> best_;               // side of each vertex in the best halving
     partition::WeightedGraph graph_;
 };
 

@@ -13,7 +13,7 @@ namespace topoloom {
 /// Bounds of the bisection bandwidth, for both directions together. The bounds are equal if the bisection
 /// found is proven minimal.
 struct MachineBisection {
-    BytesPerSecond at_least;  // valid for all halvings, see bisection_lower_bound()
+    BytesPerSecond at_least;  // lower bound for all halvings, see bisection_lower_bound()
     BytesPerSecond at_most;   // bandwidth of the halving that was found
     std::size_t link_count;   // directed links between the halves that were found
 

@@ -19,7 +19,7 @@ using AxisFlags = std::vector<bool>;
 /// A digit of a rank's position along one axis.
 struct Digit {
     std::uint32_t size;
-    std::uint32_t stride;  // in slots along the line
+    std::uint32_t stride;  // stride in slots along the line
 };
 
 /// All that a traffic's messages depend on: the sizes and strides of its digits, and a mark if rows of
@@ -72,7 +72,7 @@ class MeshOnMachine {
    private:
     const Machine& machine_;
     std::vector<NumberedLayout> layouts_;
-    std::vector<std::map<DigitKey, std::vector<CommGraph>>> phases_;  // by traffic; shared by layouts
+    std::vector<std::map<DigitKey, std::vector<CommGraph>>> phases_;  // by traffic; layouts share them
 };
 
 }  // namespace topoloom

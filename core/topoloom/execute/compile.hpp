@@ -10,7 +10,7 @@ namespace topoloom {
 
 /// The order in which operands may be reduced.
 enum class OperandOrder {
-    any,     ///< for commutative operators
+    any,     ///< any order, for commutative operators
     by_rank  ///< the share of lower ranks is the left operand; the schedule has to keep this order
 };
 

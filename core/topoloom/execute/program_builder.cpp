@@ -50,7 +50,7 @@ ProgramBuilder::ProgramBuilder(const BlockLayout& layout, bool in_rank_order)
     if (share == prefix) {
         total.area = scratch_.allocate(layout.units(0));
         total.at = scratch_.location(total.area);
-        append_operation(before_, {false, share, total.at, layout.units(0)});  // sent in the first message
+        append_operation(before_, {false, share, total.at, layout.units(0)});  // sent in round 0
     } else if (with_own) {
         append_operation(meanwhile_, {false, share, prefix, layout.units(0)});
     }
@@ -302,7 +302,7 @@ void ProgramBuilder::barrier() {
 }
 
 RankProgram ProgramBuilder::finish() {
-    begin_round();  // a single rank has no round
+    begin_round();  // also needed for a single rank, whose schedule has no rounds
     use_final_locations();
     close_round();
     if (program_.rounds.empty()) program_.rounds.emplace_back();

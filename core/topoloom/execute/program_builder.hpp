@@ -63,7 +63,7 @@ class ProgramBuilder {
     std::unordered_map<std::uint64_t, BlockState> states_;  // blocks that left their initial location
     Scratch scratch_;
     bool has_begun_ = false;   // whether the copies to final locations were added
-    bool has_prefix_ = false;  // for scans: whether the output has a prefix
+    bool has_prefix_ = false;  // for scans: whether the output contains a prefix
 
     // State of the current round.
     std::vector<LocalOperation> before_, meanwhile_, after_;

@@ -30,7 +30,7 @@ class Scratch {
         std::uint32_t holders = 0;
     };
 
-    std::vector<Extent> areas_;  // all areas, including freed ones
+    std::vector<Extent> areas_;  // all areas ever allocated, including freed ones
     std::vector<Area> used_;     // by offset
     std::int64_t units_ = 0;
 };

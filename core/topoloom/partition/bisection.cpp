@@ -62,7 +62,7 @@ class Split {
     }
 
    private:
-    static constexpr std::uint32_t worth_a_list = 1000;  // vertices; in smaller graphs, all are visited
+    static constexpr std::uint32_t worth_a_list = 1000;  // vertices; smaller graphs are visited entirely
 
     void recount() {
         mass_ = {0, 0};
@@ -226,13 +226,13 @@ class Split {
     std::vector<char> side_;
     std::vector<std::int64_t> gain_;
     std::vector<char> locked_;
-    std::vector<Vertex> border_;  // ascending; includes all border vertices
+    std::vector<Vertex> border_;  // border vertices, ascending; may contain others
     std::array<GainHeap, 2> heap_;
     std::vector<Vertex> moved_;
     std::vector<Vertex> passed_over_;
     Capacity mass_{};
     std::int64_t cost_ = 0;
-    std::int64_t slack_ = 0;  // allowed temporary overflow of a side
+    std::int64_t slack_ = 0;  // mass by which a side may temporarily overflow
     std::uint64_t work_ = 0;
 };
 
@@ -247,10 +247,10 @@ struct BisectionContext {
 struct Level {
     WeightedGraph graph;
     std::vector<std::int64_t> bias;
-    std::vector<Vertex> coarse_of;  // by vertex of the next finer level
+    std::vector<Vertex> coarse_of;  // coarse vertex of each vertex of the next finer level
 };
 
-constexpr std::uint32_t small_enough = 60;  // vertices of the coarsest graph
+constexpr std::uint32_t small_enough = 60;  // largest number of vertices of the coarsest graph
 
 /// Builds successively coarser graphs, the coarsest last. If `side` is given, vertices on different sides are
 /// not joined, and `side` is coarsened too.

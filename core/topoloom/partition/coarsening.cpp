@@ -133,7 +133,7 @@ class Clusterer {
     std::int64_t max_mass_;
     std::span<const Part> label_;
     std::uint32_t window_;
-    std::vector<Vertex> cluster_;  // cluster by vertex
+    std::vector<Vertex> cluster_;  // cluster of each vertex
     std::vector<Vertex> waiting_;  // by neighbor: an unmatched vertex that prefers it
     Vertex waiting_isolated_ = Vertex::none;
     std::vector<std::int64_t> mass_;  // by cluster
@@ -153,7 +153,7 @@ struct Members {
     }
 };
 
-/// Consecutive rows of a graph.
+/// Consecutive rows of a graph in compressed form.
 struct Rows {
     BigVector<std::uint32_t> end;
     BigVector<Vertex> peer;
@@ -170,7 +170,7 @@ Rows sum_cluster_rows(const WeightedGraph& fine, const std::vector<Vertex>& coar
         edges += fine.degree(members.vertex[i]);
     rows.peer.reserve(edges * 2 / 3);
     rows.weight.reserve(edges * 2 / 3);
-    std::vector<std::uint32_t> entry(members.begin.size() - 1, no_index);  // of each peer in the row
+    std::vector<std::uint32_t> entry(members.begin.size() - 1, no_index);  // of each peer in this row
     for (auto c = static_cast<std::uint32_t>(chunk.begin); c < chunk.end; ++c) {
         const auto row = static_cast<std::uint32_t>(rows.peer.size());
         for (std::uint32_t i = members.begin[c]; i < members.begin[c + 1]; ++i) {

@@ -13,7 +13,7 @@ namespace topoloom::partition {
 /// Vertices are 0 .. size-1, not counting source and sink. reset() reuses the memory.
 class FlowNetwork {
    public:
-    /// Clears the network.
+    /// Removes all edges and sets the number of vertices.
     void reset(std::uint32_t vertices);
     /// Adds the cost of v on the sink side minus its cost on the source side; may be negative.
     void add_terminal(Vertex v, std::int64_t weight) { terminal_[v.value] += weight; }
@@ -57,7 +57,7 @@ class FlowNetwork {
     std::vector<std::uint32_t> first_;
     std::vector<Arc> arcs_;
     std::vector<std::uint32_t> level_;
-    std::vector<std::uint32_t> current_;  // by vertex: the next arc to try
+    std::vector<std::uint32_t> current_;  // next arc to try, by vertex
     std::vector<Vertex> queue_;
     std::vector<std::uint32_t> path_;  // arcs
     std::uint64_t work_ = 0;

@@ -30,7 +30,7 @@ class Evaluator {
     [[nodiscard]] const Allocation& allocation() const { return allocation_; }
     [[nodiscard]] Placement placement() const;
     [[nodiscard]] Slot slot(Rank rank) const;
-    /// Bytes times distance, seconds, or a mix.
+    /// The value of the objective: hop-bytes, seconds, or a weighted mix.
     [[nodiscard]] double value() const { return value_; }
 
     /// How much the change would lower the value; negative if it would raise it. These functions and the
@@ -62,8 +62,8 @@ class Evaluator {
     MeasuredObjective objective_;
     std::unique_ptr<State> state_;
     std::vector<Slot> slot_of_rank_;
-    std::vector<char> is_allocated_;  // by slot number in the machine
-    std::vector<Rank> occupant_;      // by slot number in the machine; empty if slots are shared
+    std::vector<char> is_allocated_;  // whether each slot of the machine is allocated
+    std::vector<Rank> occupant_;      // rank on each slot of the machine; empty if slots are shared
     double value_;
     std::optional<Change> last_;
 };

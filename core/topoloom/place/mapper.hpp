@@ -31,7 +31,7 @@ enum class SearchObjective { hop_bytes, links, objective };
 struct MapperInfo {
     std::string_view name;
     std::string_view summary;
-    std::string_view source = {};  // paper and section; empty for folklore
+    std::string_view source = {};  // paper and section; empty for well-known methods
     std::string_view needs;        // required inputs
     Occupancy occupancy = Occupancy::alone;
     SearchObjective minimizes = SearchObjective::hop_bytes;

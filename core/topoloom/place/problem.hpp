@@ -72,11 +72,11 @@ class Problem {
     /// graph().symmetric(), computed on first use and shared by copies of the problem. Throws Error if a
     /// search would need more memory than available.
     [[nodiscard]] const CommGraph& symmetric() const;
-    /// recognize(symmetric()), computed on first use.
+    /// The pattern that recognize() finds in symmetric(), computed on first use.
     [[nodiscard]] const std::optional<GridPattern>& pattern() const;
 
    private:
-    /// Data derived from the graph alone.
+    /// Data derived only from the graph.
     struct Derived {
         Lazy<CommGraph> symmetric;
         Lazy<std::optional<GridPattern>> pattern;

@@ -50,7 +50,7 @@ class ClassLearner {
    private:
     struct Known {
         RecentTimes<5> times;
-        double time = 0;          // median of times; 0: no times
+        double time = 0;          // median of the measured times; 0: none
         std::uint64_t tried = 0;  // number of the call of the last trial; 0: never
     };
 
@@ -64,7 +64,7 @@ class ClassLearner {
     std::vector<TimedSchedule> schedules_;
     Bytes bytes_;
     std::vector<Known> known_;
-    std::vector<MeasuredTime> for_fit_;  // capacity for all schedules
+    std::vector<MeasuredTime> for_fit_;  // reserved for all schedules
     TimeFactors before_, factors_;
     double trust_;
     std::size_t leader_, next_;

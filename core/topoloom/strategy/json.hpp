@@ -17,7 +17,7 @@ namespace topoloom {
 class Json {
    public:
     using List = std::vector<Json>;
-    using Object = std::vector<std::pair<std::string, Json>>;  // in file order, keys unique
+    using Object = std::vector<std::pair<std::string, Json>>;  // entries in file order, with unique keys
     using Value = std::variant<std::monostate, bool, double, std::string, List, Object>;
 
     Json(std::size_t line, Value value) : line_(line), value_(std::move(value)) {}

@@ -56,7 +56,7 @@ class Learner {
     struct Observation {
         ClassLearner* of;
         std::size_t schedule;
-        RecentTimes<15> times;  // scaled to the size of the class
+        RecentTimes<15> times;  // measured times, scaled to the size of the class
     };
 
     /// Null if there is nothing to learn.
@@ -66,9 +66,9 @@ class Learner {
 
     std::shared_ptr<Strategy> strategy_;
     std::map<Key, ClassLearner> classes_;
-    std::vector<Observation> observations_;  // capacity for the maximum
+    std::vector<Observation> observations_;  // reserved for the maximum number
     std::optional<std::size_t> open_;        // index in observations_ of the call to be timed
-    double scale_ = 1;                       // factor for that call's time
+    double scale_ = 1;                       // scaling factor for the next recorded time
     bool is_due_ = false;
 };
 

@@ -16,8 +16,8 @@ namespace topoloom {
 /// VALUE`, an entry of MessageCosts. `inside` before a line other than `links` refers to messages inside a
 /// node. Times are in seconds, times per byte in s/byte; # starts a comment.
 struct MachineFile {
-    std::string machine;                // empty without a `machine` line
-    std::optional<NetworkModel> model;  // none without message costs
+    std::string machine;                // machine text; empty without a `machine` line
+    std::optional<NetworkModel> model;  // network model; none without message costs
 };
 
 /// Throws Error, naming the line.

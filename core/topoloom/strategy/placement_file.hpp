@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placement files as `topoloom map` writes them.
+// Reads placement files as written by `topoloom map`.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace topoloom {
 
 /// The required part of a placement file; other keys are ignored. Slots are not checked against the machine.
 struct PlacementFile {
-    std::string machine;               // text for make_machine()
-    std::vector<std::uint32_t> slots;  // slot by rank
+    std::string machine;               // machine text for make_machine()
+    std::vector<std::uint32_t> slots;  // slot of each rank
 };
 
 /// Throws Error, naming the line or the key.

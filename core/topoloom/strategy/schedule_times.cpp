@@ -82,7 +82,7 @@ ScheduleParts schedule_parts(const AnySchedule& schedule, const CostBasis& basis
     const double least = compute_direct_cost(schedule, basis).time;
     const double starts = std::min(least, cost(schedule, make_startup_model(make_direct_model(basis))).time);
     const double time = schedule_cost(schedule, basis).time;
-    const double direct = std::min(least, time);  // less if ranks start rounds before others
+    const double direct = std::min(least, time);  // less than `least` if ranks start rounds before others
     const double share = least > 0 ? direct / least : 0;
     return {share * starts, share * (least - starts), time - direct};
 }

@@ -10,11 +10,11 @@
 
 namespace topoloom {
 
-/// Empty texts are not specified.
+/// The input of a strategy. An empty text means that the file is not specified.
 struct Setting {
     std::size_t ranks = 0;
-    std::string machine;    // a machine file: see MachineFile
-    std::string placement;  // JSON, as written by `topoloom map`
+    std::string machine;    // text of a machine file, see MachineFile
+    std::string placement;  // text of a placement file, as written by `topoloom map`
     std::string decisions;  // JSON tables, as written by `topoloom collective --decisions`
     std::string schedule;   // one schedule for all operations that it supports
     /// By rank: its node number in the machine, its rank in the placement, or without both any number shared

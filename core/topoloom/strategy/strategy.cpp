@@ -84,7 +84,7 @@ AnySchedule make_two_segment_schedule(Operation operation, std::size_t ranks, co
 
 /// Whether the schedule reduces in rank order; false if the check would take more than about 0.1 s.
 bool can_keep_rank_order(const AnySchedule& schedule) {
-    constexpr std::uint64_t most_blocks = 1 << 20;  // of all ranks
+    constexpr std::uint64_t most_blocks = 1 << 20;  // limit of blocks, summed over all ranks
     const std::uint64_t rounds = schedule.rounds();
     const std::uint64_t blocks = schedule.collective().block_count() * schedule.collective().ranks();
     return (rounds <= 1 || blocks <= most_blocks) && keeps_rank_order(schedule);

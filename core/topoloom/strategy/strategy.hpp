@@ -72,7 +72,7 @@ class Strategy {
 
     [[nodiscard]] const CostBasis& basis() const { return basis_; }
 
-    /// Node number by rank.
+    /// The node number of each rank.
     [[nodiscard]] std::vector<std::size_t> nodes() const { return basis_.node_of_rank(ranks_ * calls_); }
 
     /// One line of text: machine, ranks, nodes, and the source of decisions.
@@ -82,7 +82,7 @@ class Strategy {
     /// Whether a schedule supports an operation on these ranks at all, and in rank order.
     struct Suitability {
         bool at_all = false;
-        std::optional<bool> in_rank_order;  // none: not checked yet
+        std::optional<bool> in_rank_order;  // none: not yet checked
     };
 
     /// Null if neither the setting nor the decision table has a schedule.

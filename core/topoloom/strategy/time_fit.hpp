@@ -36,7 +36,7 @@ class TimeFit {
    private:
     TimeFactors before_;                     // made right
     TimeFactors factors_;                    // never negative
-    std::array<TimeFactors, 3> covariance_;  // of factors relative to before_
+    std::array<TimeFactors, 3> covariance_;  // covariance of factors relative to before_
 };
 
 }  // namespace topoloom

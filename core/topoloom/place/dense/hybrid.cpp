@@ -24,7 +24,7 @@ struct HybridOptions {
     }
 };
 
-using Parts = std::vector<std::vector<Vertex>>;  // ranks or slots, by part
+using Parts = std::vector<std::vector<Vertex>>;  // the ranks or slots of each part
 
 partition::WeightedGraph make_graph_from_rows(std::vector<std::map<std::uint32_t, std::int64_t>> rows) {
     partition::WeightedGraph graph;
@@ -156,7 +156,7 @@ qap::Qap make_coarse_qap(const SlotSpace& space, const partition::WeightedGraph&
             all_bytes += static_cast<double>(graph.weights(u)[k]);
         }
     }
-    // Rounded if exact sums could overflow.
+    // Sums are rounded if exact sums could overflow.
     const auto unit = static_cast<std::int64_t>(all_bytes * 0x1.0p-30) + 1;
     for (std::int64_t& b : bytes) b /= unit;
     std::vector<std::int64_t> distance(count * count);
@@ -216,7 +216,7 @@ Placement place_in_parts(const Problem& problem, Meter& meter, std::size_t size)
     qap::Permutation to(ranks.size());
     std::iota(to.begin(), to.end(), 0U);
     if (!meter.is_exhausted()) {
-        const qap::Permutation in_order = to;  // respects the sizes of the parts
+        const qap::Permutation in_order = to;  // the identity, which respects the sizes of the parts
         to = grasp(make_coarse_qap(space, graph, ranks, slots), std::span(&in_order, 1), problem.seed(),
                    problem.threads(), meter, options);
     }

@@ -132,7 +132,7 @@ Rank Growth::pop_next_rank() {
         queue_.pop();
         found = drop_stale_entries();
     }
-    if (found == Rank::none) {  // fewer candidates than queue entries
+    if (found == Rank::none) {  // the queue contains more entries than candidates
         found = passed_over_.back().rank;
         passed_over_.pop_back();
     } else {

@@ -86,7 +86,7 @@ class Growth {
     std::priority_queue<QueuedRank> queue_;
     std::vector<QueuedRank> passed_over_;
     std::size_t next_central_ = 0;
-    std::vector<Position> near_;  // reused to save allocations
+    std::vector<Position> near_;  // a member only to save allocations
     std::vector<std::uint64_t> weights_;
 };
 

@@ -40,7 +40,7 @@ class BoxBlocking {
    private:
     /// Result for a box inside one group of level + 1.
     struct KnownCost {
-        float cost = -1;        // negative: unknown; infinite: impossible
+        float cost = -1;        // hop-bytes; negative: unknown; infinite: impossible
         std::uint32_t cut = 0;  // axis * 2^24 + cut position; 2^32 - 1: no cut, the box is one group
     };
     using Box = Extents;

@@ -35,7 +35,7 @@ class FoldSearch {
     static constexpr std::size_t max_tried = 200;
     static constexpr std::size_t foldings_kept = 8;
     static constexpr std::size_t foldings_seen = 600;
-    static constexpr std::size_t max_placed = 2'000'000;  // routers placed for nested reflections
+    static constexpr std::size_t max_placed = 2'000'000;  // limit of routers placed for nested reflections
 
     /// Number of router boxes along every axis of the grid.
     struct Cut {
@@ -45,7 +45,7 @@ class FoldSearch {
     struct Best {
         Extents routers;
         Extents inside;                    // boxes along every axis inside one router
-        std::vector<std::uint32_t> index;  // slot index inside the router, by row-major box inside
+        std::vector<std::uint32_t> index;  // slot index inside the router, by row-major box number
         Folding folding;
         Reflection reflection = Reflection::rows;
         double hop_bytes = infinite;

@@ -14,8 +14,8 @@ namespace topoloom::grid {
 
 struct FoldPlan {
     Extents boxes;                  // number of boxes along every axis of the grid
-    std::vector<Slot> slot_of_box;  // slot by row-major box number
-    double hop_bytes;               // exact for star patterns with equal bytes per message
+    std::vector<Slot> slot_of_box;  // slot of each box, row-major
+    double hop_bytes;               // hop-bytes; exact for star patterns with equal bytes per message
 };
 
 /// The input of plan_fold().

@@ -48,11 +48,11 @@ class Factorizations {
     FactorRule kind_;
     const std::function<void(const Extents&)>& visit_;
     Extents now_;
-    std::vector<double> most_;  // capacity of the axes from i on
+    std::vector<double> most_;  // largest product of factors on the axes from i on
     std::size_t left_ = 100'000;
 };
 
-/// Numbers the boxes row-major, as parts.
+/// Assigns cells to boxes, which are numbered row-major, so that boxes differ by at most one layer per axis.
 std::vector<Part> assign_layers_to_boxes(const Extents& extents, const Extents& boxes) {
     std::vector<Part> box_of_cell{Part{0}};
     for (std::size_t i = 0; i < extents.size(); ++i) {

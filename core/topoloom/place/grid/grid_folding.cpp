@@ -166,7 +166,7 @@ class FoldingSearch {
     const Extents& extent_;
     const std::vector<bool>& wraps_;
     std::size_t keep_;
-    std::size_t left_;                     // remaining foldings to score
+    std::size_t left_;                     // remaining number of foldings to score
     std::size_t steps_;                    // remaining choices; most choices fail if extents do not divide
     std::vector<std::uint64_t> capacity_;  // product of the machine axes from j on
     Extents rest_;                         // factor of every pattern axis that has no digit yet

@@ -13,7 +13,7 @@ namespace topoloom::grid {
 /// Points on a grid, stored as `axes` coordinates each.
 struct GridPoints {
     Extents extent;
-    std::vector<std::uint32_t> at;  // coordinates, point by point
+    std::vector<std::uint32_t> at;  // coordinates of the points, point by point
 
     [[nodiscard]] std::size_t axes() const { return extent.size(); }
     [[nodiscard]] std::size_t size() const { return at.size() / extent.size(); }

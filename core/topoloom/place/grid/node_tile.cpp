@@ -69,7 +69,7 @@ class CellLister {
     }
 
     Extents stride_;
-    std::vector<std::size_t> axes_;  // from slowest to fastest
+    std::vector<std::size_t> axes_;  // axes from slowest to fastest
     bool backward_ = false;
     std::vector<GridCell> cells_;
 };
@@ -129,7 +129,7 @@ class Bisection {
    private:
     struct Cut {
         std::size_t axis = 0;
-        std::size_t groups = 0;  // number of groups on the left
+        std::size_t groups = 0;  // number of groups on the lower side of the cut
         std::size_t cells = 0;   // in these
     };
 

@@ -363,22 +363,22 @@ class GridHalving {
         std::span<Position> slots;
     };
 
-    std::unique_ptr<SlotSpace> space_;  // of the slots in use
+    std::unique_ptr<SlotSpace> space_;  // distances between the slots in use
     const GridPattern& pattern_;
     const CommGraph& graph_;
     const Machine& machine_;
     CutChoice cuts_;
     Points<GridCell> cells_;
-    Points<Position> slots_;  // indexed by position among the slots in use
+    Points<Position> slots_;  // coordinates by position among the slots in use
     bool has_axes_;
     std::vector<Slot> taken_;  // the slots in use, ascending
     std::vector<double> plane_bytes_;
-    Extents low_;  // reused to save allocations
+    Extents low_;  // a member only to save allocations
     Extents high_;
-    // by rank: the center of its remaining slots
+    // center of the remaining slots of each rank's part
     std::vector<Position> center_;
-    std::vector<Part> part_of_;  // by rank: its part at the current level
-    Part parts_{0};              // the newest part
+    std::vector<Part> part_of_;  // part of each rank at the current level
+    Part parts_{0};              // number of the newest part
     std::vector<char> side_;
     std::vector<Slot> placed_;
 };

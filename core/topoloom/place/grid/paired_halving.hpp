@@ -13,7 +13,7 @@ namespace topoloom::grid {
 /// in machine order.
 enum class SlotChoice { hilbert, by_number };
 
-/// How cells are cut.
+/// How the cells of a part are cut.
 enum class CutChoice {
     /// Cut along the axis with the fewest bytes across a plane, lower half to lower half. O(n log n).
     by_shape,

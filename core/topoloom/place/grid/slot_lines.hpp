@@ -11,7 +11,7 @@
 namespace topoloom::grid {
 
 struct SlotLine {
-    std::vector<Slot> slots;  // one slot per rank
+    std::vector<Slot> slots;  // slots along the line, one per rank
     /// Slot counts after which the line turns into the next row, and again after every multiple: 8 and 64 on
     /// 8x8x8. Ascending.
     std::vector<std::size_t> turns;

@@ -96,7 +96,7 @@ class BestPlacement {
 
     /// Searches a better order of the nodes for pieces of equal size; only the last piece may be smaller.
     void try_searched_order(const NodeBlocking& blocking) {
-        constexpr std::size_t max_nodes = 1000;  // takes about 0.1 s
+        constexpr std::size_t max_nodes = 1000;  // limit of nodes; such a search takes about 0.1 s
         const Machine& machine = problem_.machine();
         const std::uint32_t cores = nodes_.sizes[0];
         const auto last =
@@ -112,7 +112,7 @@ class BestPlacement {
             index_of[machine.node(first.back()).value] = i;
             if (i > 0) nearest = std::min(nearest, machine.distance(first[0], first[i]));
         }
-        if (value_ <= between_ * nearest) return;  // no better order is possible
+        if (value_ <= between_ * nearest) return;  // the best possible value is reached
         const CommGraph pieces = make_piece_graph(blocking, count, cores);
         const Allocation nodes = Allocation::of_slots(machine, first);
         const Placement found = place(Problem(pieces, nodes, problem_.seed(), problem_.threads()),

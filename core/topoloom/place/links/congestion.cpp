@@ -98,7 +98,7 @@ class CongestionAnnealing {
     LoadTracker& loads_;
     std::span<const Slot> slots_;
     NearLists& near_;
-    std::vector<Rank> rank_on_;  // rank by position in the allocation
+    std::vector<Rank> rank_on_;  // rank on each position of the allocation
     std::vector<Position> at_;   // by rank
     Rng rng_;
     CongestionKey best_key_;

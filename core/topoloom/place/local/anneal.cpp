@@ -28,8 +28,8 @@ namespace {
 /// Ranks renumbered in the machine order of their slots, for memory locality; ranks without partners come
 /// last.
 struct Numbering {
-    std::vector<Rank> order;                 // old rank by new number
-    std::vector<Position> position_of_rank;  // start positions by new number
+    std::vector<Rank> order;                 // old number of each renumbered rank
+    std::vector<Position> position_of_rank;  // start position of each renumbered rank
     std::uint32_t active = 0;                // number of ranks with partners
 };
 
@@ -69,8 +69,8 @@ class Annealing {
     }
 
    private:
-    static constexpr std::uint64_t max_per_round = 1U << 17;  // proposals per chain, about 10 ms
-    static constexpr std::uint64_t min_per_step = 1U << 10;   // proposals between two temperatures
+    static constexpr std::uint64_t max_per_round = 1U << 17;  // proposals per chain and round, about 10 ms
+    static constexpr std::uint64_t min_per_step = 1U << 10;   // smallest number of proposals per temperature
     static constexpr std::uint64_t sweeps_without_budget = 100;
     /// The share of the budget for cooling; the rest is for freeze() and swap.
     static constexpr double share_for_cooling = 0.95;
@@ -148,7 +148,7 @@ class SpaceWalkerFactory final : public WalkerFactory<Graph> {
    public:
     using Point = typename Space::Point;
 
-    /// Keeps references to all arguments except `start`.
+    /// Refers to all arguments except `start`.
     SpaceWalkerFactory(const Space& space, std::span<const Point> slots, const Graph& graph,
                        const NearSlots& near, std::uint32_t active, std::vector<Position> start)
         : space_(space),

@@ -115,7 +115,7 @@ class SlotRegions {
 
     std::vector<Part> region_of_;       // by position
     std::vector<Position> local_;       // by position
-    std::vector<std::uint32_t> first_;  // begin of each region in position_
+    std::vector<std::uint32_t> first_;  // begin of each region's slots in position_
     std::vector<Position> position_;
 };
 
@@ -207,7 +207,7 @@ class RegionState {
     }
 
     std::span<const Position> positions_;
-    std::vector<Rank> ranks_;  // ranks with partners first
+    std::vector<Rank> ranks_;  // ranks of the region; ranks with partners come first
     std::uint32_t active_ = 0;
     std::vector<Position> start_;
     std::vector<Position> slots_;  // positions in the allocation, by local position
@@ -340,8 +340,8 @@ class RegionAnnealing {
     std::uint32_t active_;
     std::uint32_t region_size_;
     std::vector<Position> position_;  // by rank
-    std::vector<Rank> occupant_;      // by position, at the last repartition
-    std::vector<Rank> local_rank_;    // local number by rank
+    std::vector<Rank> occupant_;      // rank by position, at the last repartition
+    std::vector<Rank> local_rank_;    // local number of each rank in its region
     std::optional<SlotRegions> regions_;
 };
 

@@ -51,7 +51,7 @@ class NearTabu {
 
     struct Step {
         Rank rank;
-        Position position;  // position before the step
+        Position position;  // position of the rank before the step
     };
 
     void iterate(Meter& meter) {
@@ -152,14 +152,14 @@ class NearTabu {
     const CommGraph& graph_;
     Arrangement& state_;
     MigrationCost moving_;
-    std::vector<Position> home_;  // old position by rank
+    std::vector<Position> home_;  // earlier position of each rank
     Neighborhood near_ranks_;
     NearSlots near_slots_;
     partition::GainHeap heap_;                    // ranks that may move, by their best gain
-    std::vector<Position> target_;                // ranks by end of tenure, modulo max_tenure
+    std::vector<Position> target_;                // best target position of each rank
     std::vector<std::vector<Rank>> ends_tenure_;  // ranks by end of tenure, modulo max_tenure
     std::vector<char> is_tabu_;
-    std::vector<Step> undo_;  // steps since the best placement
+    std::vector<Step> undo_;  // steps since the best placement was found
     std::int64_t gained_ = 0;
     std::int64_t best_gained_ = 0;
     std::uint64_t now_ = 0;

@@ -63,7 +63,7 @@ class HalfSwapCosts {
     };
     struct Scratch {
         std::vector<std::array<std::int64_t, 2>> bytes;  // bytes between each half of the pair and every part
-        std::vector<Part> met;                           // parts with nonzero bytes
+        std::vector<Part> met;                           // parts with nonzero entries in `bytes`
     };
 
     void weigh_pair(Vertex k, Scratch& scratch, Rows& rows) const {

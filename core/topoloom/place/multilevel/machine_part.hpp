@@ -62,7 +62,7 @@ class MachineParts {
     [[nodiscard]] virtual std::size_t part_count() const = 0;
     virtual void sample(Part p, const MachinePart& part) = 0;
     virtual void swap_samples(Part p, Part q) = 0;
-    /// Symmetric in p and q.
+    /// The distance between two parts, symmetric in p and q.
     [[nodiscard]] virtual std::int64_t distance(Part p, Part q) const = 0;
     /// Returns q -> distance(far, q) - distance(near, q).
     [[nodiscard]] virtual DistanceDifference farther_from(Part near, Part far) const = 0;

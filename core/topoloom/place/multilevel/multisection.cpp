@@ -80,7 +80,7 @@ class Multisection {
     }
 
    private:
-    static constexpr std::size_t min_batched = 8;  // parts; with fewer, all are neighbors
+    static constexpr std::size_t min_batched = 8;  // parts; fewer parts are all neighbors
     static constexpr std::uint64_t levels_a_numbering = 3;
     using Batches = std::vector<std::vector<std::uint32_t>>;
 
@@ -116,7 +116,7 @@ class Multisection {
             first_child[p] = children;
             children += parts_[p].finished ? 1 : static_cast<std::uint32_t>(pieces[p].size());
         }
-        const bool late = many_ && meter.is_exhausted();  // no time left: fill pieces in order
+        const bool late = many_ && meter.is_exhausted();  // out of time: only fills pieces in order
         if (!late) sample_parts();
         std::vector<RankedPart> next(children);
         // Parts are divided sequentially, so that each division accounts for the previous ones and cuts
@@ -453,9 +453,9 @@ class Multisection {
     bool many_;
     partition::BisectionOptions bisection_;
     shared::EvolutionOptions evolution_;
-    WeightedGraph graph_;  // uses the current numbering of ranks
+    WeightedGraph graph_;  // communication graph in the current numbering of ranks
     std::unique_ptr<MachineParts> machine_;
-    std::vector<Vertex> ranks_;  // vertices, part by part
+    std::vector<Vertex> ranks_;  // ranks, part by part
     std::vector<Rank> rank_of_;
     std::vector<Vertex> local_;  // number of a vertex in the graph of its part
     std::vector<Part> part_of_;

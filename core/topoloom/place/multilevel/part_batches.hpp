@@ -90,7 +90,7 @@ template <class Ranks>
         for (const Neighbor& other : found[i]) {
             if (adjacency == Adjacency::many_edges && other.edges < most / min_share) continue;
             neighbors[i].push_back(other.item);
-            neighbors[other.item].push_back(i);  // many edges for one item suffice
+            neighbors[other.item].push_back(i);  // many edges from the view of one item suffice
         }
     }
     return independent_batches(neighbors);

@@ -179,7 +179,7 @@ class PartDistance<Space>::Difference {
     Sample near_;
     Sample far_;
     std::uint32_t widest_ = 0;
-    std::vector<std::int32_t> added_;  // contribution by axis and coordinate
+    std::vector<std::int32_t> added_;  // contribution of each coordinate, by axis
 };
 
 }  // namespace topoloom::multilevel

@@ -161,7 +161,7 @@ void remap_if_worthwhile(const Problem& problem, Best& best, Meter& meter) {
 Placement place_one_rank_per_slot(const Problem& problem, Meter& meter, const EffortLimits& limits) {
     Best best(problem);
     best.offer(simple::place_block(problem, meter));
-    const CommGraph& partners = problem.symmetric();  // computed once, for all candidates
+    const CommGraph& partners = problem.symmetric();  // computed once for all candidates
     std::int64_t structured_value = std::numeric_limits<std::int64_t>::max();
     if (auto structured = structure::place_by_structure(problem, meter)) {
         best.offer(std::move(structured->placement));

@@ -70,7 +70,7 @@ bool is_no_worse(const Problem& problem, SearchObjective objective, const Placem
         case SearchObjective::objective:
             return problem.key(placement.slots()) <= problem.key(than.slots());
         case SearchObjective::links:
-            return true;  // these searches use true loads
+            return true;  // searches on links evaluate true loads
     }
     return false;
 }

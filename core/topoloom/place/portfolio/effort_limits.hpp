@@ -13,12 +13,12 @@ namespace topoloom::portfolio {
 
 struct EffortLimits {
     // Limits for one rank per slot.
-    bool tries_many;                 // several candidates instead of one multisection start
+    bool tries_many;                 // tries several candidates instead of one start of multisection
     std::size_t long_multisections;  // among the candidates, for each option of `rings`
-    bool trusts_plain_structure;     // stop after a plain structured placement of many ranks
+    bool trusts_plain_structure;     // stops after a plain structured placement of many ranks
     double annealing;                // proposals relative to the standard; 0: few, by the number of ranks
     double region_annealing;         // proposals per rank for 100,000 ranks without messages
-    bool tests_annealing;            // skip annealing if a test run gains nothing
+    bool tests_annealing;            // skips annealing if a test run gains nothing
     std::uint32_t annealing_chains;
     // Limits for exhaustive pair exchange.
     std::size_t max_tabu_slots;
@@ -33,7 +33,7 @@ struct EffortLimits {
     std::uint64_t exact_work;   // limit of the exact search on few ranks and slots
     // Limits for objectives on links.
     Effort near;                // effort of the preceding search for few hop-bytes
-    bool tries_greedy;          // for few ranks only
+    bool tries_greedy;          // tries greedy mappers for few ranks
     std::uint64_t link_tenths;  // annealing sweeps, in tenths of the standard
     double descent_messages;    // messages that local-opt evaluates after annealing
 };

@@ -71,7 +71,7 @@ class PairFlow {
 
    private:
     struct Border {
-        std::uint64_t pair;  // lower part << 32 | higher part
+        std::uint64_t pair;  // number of the lower part << 32 | number of the higher part
         Vertex vertex;
         friend auto operator<=>(const Border& a, const Border& b) = default;
     };

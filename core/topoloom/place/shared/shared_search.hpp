@@ -40,7 +40,7 @@ class SharedSearch {
     [[nodiscard]] const std::vector<Part>& parts() const { return part_; }
     [[nodiscard]] std::uint64_t work() const { return work_; }
 
-    /// Hop-bytes, counting every edge once.
+    /// Hop-bytes of the assignment, counting every edge once.
     [[nodiscard]] std::int64_t cost() const {
         std::int64_t twice = 0;
         for (const Vertex v : graph_.vertices()) {

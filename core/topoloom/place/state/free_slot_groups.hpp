@@ -49,8 +49,8 @@ class FreeSlotGroups {
     }
 
     std::uint32_t width_;                   // of a run
-    std::vector<std::vector<Slot>> slots_;  // free slots by group
-    std::vector<std::uint32_t> runs_;       // groups with a free slot
+    std::vector<std::vector<Slot>> slots_;  // free slots of each group
+    std::vector<std::uint32_t> runs_;       // groups with at least one free slot
 };
 
 }  // namespace topoloom

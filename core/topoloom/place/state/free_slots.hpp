@@ -22,7 +22,7 @@ class FreeSlots {
     struct Found {
         Position position = Position::none;
         std::uint64_t cost = std::numeric_limits<std::uint64_t>::max();
-        std::uint64_t evaluated = 0;  // slots and parts evaluated
+        std::uint64_t evaluated = 0;  // number of slots and parts evaluated
     };
     /// The partners of a rank: weighted slots by position, and optionally one slot that may be outside the
     /// allocation.
@@ -51,7 +51,7 @@ class FreeSlots {
     [[nodiscard]] Found find_nearest(const Partners& partners) const;
 
    private:
-    /// Joins two parts: their first free slot.
+    /// Joins two parts: selects their first free slot.
     struct First {
         Position operator()(Position a, Position b) const { return std::min(a, b); }
     };

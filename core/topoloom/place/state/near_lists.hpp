@@ -30,7 +30,7 @@ class NearLists {
 
    private:
     std::uint32_t count_;
-    std::vector<List> lists_;  // by position; empty: not built yet
+    std::vector<List> lists_;  // list of each position; empty: not built yet
     std::function<List(Position)> make_;
 };
 

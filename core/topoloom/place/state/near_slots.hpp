@@ -26,7 +26,7 @@ class NearSlotSearch {
    private:
     struct Near {
         std::uint64_t distance;
-        std::uint32_t at;  // index in the order
+        std::uint32_t at;  // index in Hilbert-curve order
     };
 
     void search(std::uint32_t part, std::uint64_t bound, std::uint32_t from,

@@ -109,7 +109,7 @@ class SlotTree {
     }
 
     std::shared_ptr<const HilbertSlots> slots_;
-    std::vector<Value> value_;       // by index in the slot order
+    std::vector<Value> value_;       // slot values by index in the slot order
     std::vector<Value> part_value_;  // by part
 };
 

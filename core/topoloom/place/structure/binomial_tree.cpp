@@ -18,7 +18,7 @@ namespace {
 struct TreeTraversal {
     std::vector<Rank> order;
     std::vector<Rank> parent;
-    std::vector<Bytes> bytes;  // bytes to the parent
+    std::vector<Bytes> bytes;  // bytes between each rank and its parent
 
     TreeTraversal(const CommGraph& tree, Rank root)
         : parent(tree.rank_count(), Rank::none), bytes(tree.rank_count()) {
@@ -68,7 +68,7 @@ class TreeHalving {
         std::uint32_t axis = 0;     // axis along which the box is halved
         std::uint32_t partner = 0;  // cell of the root of the other half
     };
-    using Box = std::vector<Root>;  // by cell; empty: not computed yet
+    using Box = std::vector<Root>;  // roots by cell; empty: not computed yet
     /// Lowest cost of a root in the other half plus the distance to it.
     struct Reach {
         double cost = std::numeric_limits<double>::infinity();
@@ -165,7 +165,7 @@ class TreeHalving {
 
     const BinomialTree& tree_;
     const grid::SlotGrid& grid_;
-    std::uint32_t levels_inside_;  // tree levels inside a router
+    std::uint32_t levels_inside_;  // number of tree levels inside a router
     Exponents whole_;
     std::vector<Box> boxes_;  // by exponents
     std::vector<Slot> slots_;
@@ -182,7 +182,7 @@ std::optional<BinomialTree> find_binomial_tree(const CommGraph& symmetric) {
     if (root.value == n) return std::nullopt;
     const TreeTraversal traversal(symmetric, root);
     if (traversal.order.size() != n) return std::nullopt;
-    std::vector<std::uint32_t> size(n, 1);  // size of the subtree below each rank
+    std::vector<std::uint32_t> size(n, 1);  // size of the subtree of each rank
     for (std::size_t i = n - 1; i > 0; --i) {
         const Rank u = traversal.order[i];
         if (!std::has_single_bit(size[u.value])) return std::nullopt;

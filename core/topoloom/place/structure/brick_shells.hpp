@@ -70,12 +70,12 @@ class BrickShells {
     }
 
    private:
-    static constexpr std::uint64_t far = 256;  // routers; beyond this, SpareSlots is faster
+    static constexpr std::uint64_t far = 256;  // limit of routers; beyond it, SpareSlots is faster
 
     struct Axis {
         std::int32_t extent;
         bool wraps;
-        std::uint32_t stride;  // in router numbers
+        std::uint32_t stride;  // difference of router numbers between neighbors
     };
     struct Brick {
         std::vector<std::int32_t> low;  // on a ring, the brick may wrap around
@@ -124,7 +124,7 @@ class BrickShells {
             const Arc arc = arc_of(points, axis);
             brick.low[axis] = arc.low;
             brick.length[axis] = arc.length;
-            if (wraps && pair && 2 * (arc.length - 1) == extent) {  // both directions are shortest
+            if (wraps && pair && 2 * (arc.length - 1) == extent) {  // both directions are equally short
                 brick.length[axis] = extent;
             } else if (wraps && extent > 1) {
                 // With two points, going around the far side of a ring costs no more than going back.
@@ -166,11 +166,11 @@ class BrickShells {
         }
     }
 
-    std::vector<Axis> axes_;                  // empty: find_nearest() finds nothing
+    std::vector<Axis> axes_;                  // empty if find_nearest() never finds a slot
     std::span<const std::int64_t> capacity_;  // by position
     std::vector<std::uint32_t> router_;       // by position
     std::vector<std::uint32_t> first_;        // by router: begin of its slots in position_
-    std::vector<Position> position_;          // positions grouped by router
+    std::vector<Position> position_;          // positions of slots, grouped by router
     std::vector<std::int64_t> most_;          // largest slot capacity per router; -1: none allocated
 };
 

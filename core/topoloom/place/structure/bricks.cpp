@@ -91,7 +91,7 @@ std::variant<Placement, Rank> place_patches_and_computes(const Problem& problem,
     const auto space = make_slot_space(allocation.machine(), allocation.slots());
     BrickShells shells(allocation, capacity);
     ProxySlots proxies(*space, problem.graph().proxied(), patches.count(), capacity, equally_far);
-    std::optional<SpareSlots> everywhere;  // built on first use
+    std::optional<SpareSlots> everywhere;  // built only on first use
     const auto find = [&](std::span<const Position> near, bool anywhere, std::int64_t wanted,
                           std::uint64_t& evaluated) -> std::optional<Position> {
         anywhere = anywhere || meter.is_exhausted();
@@ -131,7 +131,7 @@ std::variant<Placement, Rank> place_patches_and_computes(const Problem& problem,
         if (!home) return patch;
         proxies.add_home(patch, *home);
     }
-    std::vector<std::pair<std::int64_t, Rank>> computes;  // (-mass, rank): sorts the heaviest first
+    std::vector<std::pair<std::int64_t, Rank>> computes;  // (-mass, rank): heaviest first
     for (const Rank u : ids<Rank>(problem.rank_count())) {
         if (u.value >= patches.count()) computes.emplace_back(-mass[u.value], u);
     }

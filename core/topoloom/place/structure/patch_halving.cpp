@@ -206,8 +206,8 @@ class PatchHalving {
     std::span<const std::int64_t> capacities_;
     const Patches& patches_;
     std::size_t dimensions_;                           // number of axes of the machine
-    std::vector<std::uint32_t> at_;                    // coordinates, slot by slot
-    std::vector<std::optional<std::size_t>> partner_;  // cell axis by slot axis
+    std::vector<std::uint32_t> at_;                    // coordinates of all slots, slot by slot
+    std::vector<std::optional<std::size_t>> partner_;  // cell axis that each slot axis is paired with
     std::vector<Position> position_of_cell_;
 };
 

@@ -17,7 +17,7 @@ namespace topoloom::structure {
 struct Source {
     Rank patch;
     Position at;
-    std::uint64_t bytes;  // bytes in both directions
+    std::uint64_t bytes;  // bytes of the messages in both directions
 };
 
 /// Slots are identified by their position in the allocation. Memory O(slots + proxies).

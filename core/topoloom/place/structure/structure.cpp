@@ -21,7 +21,7 @@ namespace {
 /// Minimum number of attempts for each kind of placement, for patterns of any size.
 constexpr std::size_t fewest_tries = 2;
 
-/// Stores the best placement of those tried.
+/// Stores the best of the placements tried.
 class Best {
    public:
     Best(const Problem& problem, Meter& meter)
@@ -41,7 +41,7 @@ class Best {
     /// Whether further attempts are pointless.
     [[nodiscard]] bool is_done() const { return value_ <= bound_ || meter_.is_exhausted(); }
     [[nodiscard]] bool is_optimal() const { return value_ <= bound_; }
-    /// Moves the best placement out.
+    /// Returns the best placement and resets it.
     [[nodiscard]] Placement placement() { return {problem_.allocation(), std::move(slots_)}; }
 
    private:
