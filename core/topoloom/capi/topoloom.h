@@ -69,10 +69,10 @@ TOPOLOOM_API int topoloom_order(const topoloom_process_map* process_map, const t
 
 /* Chooses process_of_rank[i] for each position i of a binomial tree, root first. A message from process i to
  * j takes seconds[i * processes + j], from 0 to 1e9. `order` is
- *   standard            root, root + 1, ...; seconds may be NULL
- *   random              seconds may be NULL
- *   fastest-edge-first  by groups of near processes; equals standard without groups
- *   channel-aware       likewise; `channels` messages between two groups are as fast as one
+ *   standard: root, root + 1, ...; seconds may be NULL.
+ *   random: a random order; seconds may be NULL.
+ *   fastest-edge-first: by groups of near processes; without groups, the standard order.
+ *   channel-aware: by groups, if `channels` messages between two groups are as fast as one.
  * Source: Karlsson 2012, alg. 4.7 to 4.9. */
 TOPOLOOM_API int topoloom_binomial_order(size_t processes, const double* seconds, const char* order,
                                          size_t root, uint32_t channels, uint64_t seed,

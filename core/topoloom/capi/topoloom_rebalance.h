@@ -43,13 +43,13 @@ typedef struct {
 } topoloom_rebalance_result;
 
 /* Chooses a process for each object. `policy` is
- *   none                  keeps all objects in place
- *   greedy                moves the heaviest objects of overloaded processes first, to the least loaded process
- *   few-bytes             moves objects with few bytes per second of load from processes above the tolerance
- *   repartition           minimizes hop-bytes between processes in all periods plus hop-bytes of moved objects
- *   diffusion, alias, ... a balancer of `topoloom balance`; prefers objects with neighbors on the receiver
- *   place                 the mapper auto: minimizes hop-bytes, including migration cost, within the tolerance
- *   bricks, ...           another mapper of `topoloom map` that lets ranks share slots
+ *   none: keeps all objects in place.
+ *   greedy: moves the heaviest objects of overloaded processes first, to the least loaded process.
+ *   few-bytes: moves objects with few bytes per second of load from processes above the tolerance.
+ *   repartition: minimizes hop-bytes between processes in all periods plus hop-bytes of moved objects.
+ *   diffusion, alias, ...: a balancer of `topoloom balance`; prefers objects with neighbors on the receiver.
+ *   place: the mapper auto; minimizes hop-bytes, including migration cost, within the tolerance.
+ *   bricks, ...: another mapper of `topoloom map` that lets ranks share slots.
  * No object moves if the load of the busiest process would not fall, or if its fall over all periods is less
  * than the migration time. With repartition and mappers, no object moves if hop-bytes, or the load beyond
  * the tolerance, would rise. */

@@ -104,12 +104,12 @@ TOPOLOOM_API void topoloom_program_free(topoloom_program* program);
 typedef struct topoloom_strategy topoloom_strategy;
 
 /* The input of a strategy. Unspecified texts are empty or NULL.
- *   machine    a machine file: lines `machine TEXT`, `node NUMBER HOST`, and message costs in seconds:
- *              `message MOST ALPHA BETA` for messages of up to MOST bytes (-: any), `cost latency 637e-9`
- *   placement  JSON, as written by `topoloom map`
- *   decisions  JSON, as written by `topoloom collective --decisions`
- *   schedule   one schedule for all operations that it supports
- *   locations  by rank: its node number in the machine, its rank in the placement, or without both any number
+ *   machine: a machine file with the lines `machine TEXT`, `node NUMBER HOST`, and message costs in seconds:
+ *              `message MOST ALPHA BETA` for messages of up to MOST bytes (-: any), `cost latency 637e-9`.
+ *   placement: JSON, as written by `topoloom map`.
+ *   decisions: JSON, as written by `topoloom collective --decisions`.
+ *   schedule: one schedule for all operations that it supports.
+ *   locations: by rank, its node number in the machine, its rank in the placement, or without both any number
  *              shared only by the ranks of its node. NULL: every rank is on a separate node */
 typedef struct {
     size_t ranks;
@@ -190,8 +190,8 @@ TOPOLOOM_API int topoloom_parse_operation(const char* name, enum topoloom_operat
  * axes, a grid with three axes, or a hypercube. */
 enum topoloom_combining { TOPOLOOM_DIRECT, TOPOLOOM_MESH, TOPOLOOM_GRID, TOPOLOOM_HYPERCUBE };
 
-/* Predicts the time in seconds of a many-to-many in which each rank sends `bytes` to each of `degree` ranks,
- * with alpha seconds per message and beta seconds per byte. With degree = ranks - 1 it is an all-to-all.
+/* Predicts the time in seconds of a many-to-many in which each rank sends `bytes` to each of `degree` ranks.
+ * A message costs alpha seconds plus beta seconds per byte. With degree = ranks - 1 it is an all-to-all.
  * Source: S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005, eq. 3.1 to 3.20. */
 TOPOLOOM_API int topoloom_many_to_many_time(enum topoloom_combining strategy, uint64_t ranks, double degree,
                                             double bytes, double alpha, double beta, double* seconds,

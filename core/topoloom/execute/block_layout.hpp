@@ -20,9 +20,9 @@ struct BlockCounts {
 };
 
 /// The blocks of a collective in the buffer layout of MPI, in units:
-///   broadcast                 input and output are the same memory
-///   reduce, all-reduce, scan  the blocks are pieces of one vector
-///   others                    one block per rank, contiguous unless counts and offsets are passed
+///   broadcast: input and output are the same memory.
+///   reduce, all-reduce, scan: the blocks are pieces of one vector.
+///   others: one block per rank, contiguous unless counts and offsets are passed.
 class BlockLayout {
    public:
     /// in_place: the input is in the output buffer, at the location of the result: a rank's own block for

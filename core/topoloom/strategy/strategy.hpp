@@ -46,8 +46,8 @@ class Strategy {
     /// once and lives as long as the strategy. Throws Error for bytes < 0.
     [[nodiscard]] const std::string& choose(Operation operation, Bytes bytes, bool in_rank_order);
 
-    /// Whether the chosen schedule saves time: it comes from the setting or a decision table, or it is faster
-    /// than an MPI library's usual schedule (usual_schedule.hpp) by more than its overhead, which includes
+    /// Whether the chosen schedule saves time: it comes from the setting or a decision table, or it beats an
+    /// MPI library's usual schedule (usual_schedule.hpp) by more than its overhead. The overhead includes
     /// `round_delay` seconds per round. On one node, only named and tabulated schedules count. Depends only
     /// on the arguments and the setting. Throws Error as choose() does.
     [[nodiscard]] bool saves_time(Operation operation, Bytes bytes, bool in_rank_order, double round_delay);

@@ -10,8 +10,8 @@
 
 namespace topoloom::grid {
 
-/// Axes of the machine for every axis of the grid, slowest first: {{0}, {2, 1}} maps the second axis along
-/// planes of z, and along y inside each plane.
+/// Axes of the machine for every axis of the grid, slowest first. In {{0}, {2, 1}}, the second axis is mapped
+/// along planes of z, and along y inside each plane.
 using AxisMapping = std::vector<std::vector<std::uint32_t>>;
 
 /// Parses a text such as x+zy. Throws Error unless the text names every axis of the machine once and contains

@@ -25,12 +25,11 @@ struct MultisectionOptions {
     }
 };
 
-/// Halves the allocation recursively at its most natural borders (levels of a tree, planes of a torus), and
-/// the ranks with it, so that messages across the cut and to ranks elsewhere on the machine have the fewest
-/// hop-bytes. This is dual recursive bipartitioning (Pellegrini, Roman, HPCN 1996) with a multilevel
-/// bisection per step; all parts of a step are divided together. Needs no all-pairs distances. Ranks and
-/// slots match exactly; if ranks outnumber slots, the ranks are partitioned at the same time. About O(edges *
-/// log slots).
+/// Halves the allocation recursively at its most natural borders: levels of a tree, planes of a torus. Splits
+/// the ranks with it, and minimizes the hop-bytes across the cut and to ranks elsewhere on the machine. This
+/// is dual recursive bipartitioning (Pellegrini, Roman, HPCN 1996) with a multilevel bisection per step; all
+/// parts of a step are divided together. Needs no all-pairs distances. Ranks and slots match exactly; if
+/// ranks outnumber slots, the ranks are partitioned at the same time. About O(edges * log slots).
 [[nodiscard]] Placement place_multisection(const Problem& problem, Meter& meter,
                                            const MultisectionOptions& options);
 

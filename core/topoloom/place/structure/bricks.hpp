@@ -31,10 +31,9 @@ struct BricksOptions {
 /// the patches, else the least loaded slot.
 ///
 /// Source: A. Bhatele, L. V. Kale, Benefits of Topology Aware Mapping for Mesh Interconnects, PPL 18(4),
-/// 2008, sec. 5. The threshold is the slot capacity, see Sharing. Throws Error if the first ranks are not
-/// patches, if the others are not computes of these patches, if no grid of cells is recognized, and if a
-/// compute fits on no slot. O(ranks log ranks) if the brick or slots near it have spare capacity, or if full
-/// regions can be pruned.
+/// 2008, sec. 5. The threshold is the slot capacity, see Sharing. Throws Error if the ranks are not patches
+/// followed by their computes, if no grid of cells is recognized, and if a compute fits on no slot. O(ranks
+/// log ranks) if the brick or slots near it have spare capacity, or if full regions can be pruned.
 [[nodiscard]] Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions& options);
 
 /// place_bricks() if patches and computes are recognized and fit; else none.

@@ -18,10 +18,10 @@ struct StructuredPlacement {
 };
 
 /// Recognizes the pattern (see recognize(), find_hub() and find_binomial_tree()) and tries structured
-/// placements until the meter is exhausted. First, it forms one block of ranks per router, cuts it into boxes
-/// for the levels inside the router or for a whole tree, and folds the blocks onto the axes of a torus, best
-/// estimates first. Unless that fits plainly, it also halves pattern and slots together, and matches lines
-/// through both.
+/// placements until the meter is exhausted. First, it forms one block of ranks per router and folds the
+/// blocks onto the axes of a torus, best estimates first. Each block is cut into boxes for the levels inside
+/// the router; on a tree, one block covers the whole tree. Unless that fits plainly, it also halves pattern
+/// and slots together, and matches lines through both.
 ///
 /// Returns the placement with the fewest hop-bytes, including block order; none if the pattern is not
 /// recognized. More edges allow fewer trials: up to 64 of a kind at 10^4 edges, two from 10^6 on. Work counts
