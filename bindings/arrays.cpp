@@ -47,7 +47,7 @@ std::string describe_odd_element(nb::handle array) {
     return " must be an array or a list of numbers";
 }
 
-ImportedArray import(nb::handle given) {
+ImportedArray import_array(nb::handle given) {
     if (PyUnicode_Check(given.ptr()) || PyBytes_Check(given.ptr()))
         return {{}, " must be an array or a list of numbers, not " + name_of_type(given)};
     nb::object array = nb::module_::import_("numpy").attr("asarray")(given);
@@ -123,7 +123,7 @@ void ArrayArgument<T, axes>::convert(std::span<const S> numbers) {
 template <class T, std::size_t axes>
 void ArrayArgument<T, axes>::accept(nb::handle given) noexcept {
     try {
-        ImportedArray import_result = import(given);
+        ImportedArray import_result = import_array(given);
         if (!import_result.problem.empty()) {
             problem_ = std::move(import_result.problem);
             wrong_type_ = true;

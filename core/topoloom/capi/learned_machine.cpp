@@ -129,25 +129,26 @@ MappedProcesses map_to_machine(std::string_view text, const Groups& groups) {
     if (groups.processes == 0) fail("there are no processes");
     if (groups.levels == 0) fail("the nodes of the processes are not given");
     const Machine given = make_machine(text);
-    std::vector<std::uint32_t> on_node(given.node_count());
+    std::vector<std::uint32_t> processes_on_node(given.node_count());
     for (std::size_t p = 0; p < groups.processes; ++p) {
         const std::int64_t node = groups.of(p)[0];
         if (node < 0 || static_cast<std::uint64_t>(node) >= given.node_count())
             fail("process ", p, " is on node ", node, ", but the machine has ", given.node_count(), " nodes");
-        ++on_node[static_cast<std::size_t>(node)];
+        ++processes_on_node[static_cast<std::size_t>(node)];
     }
-    const std::uint32_t most = *std::ranges::max_element(on_node), slots = given.slots_per_node();
+    const std::uint32_t most = *std::ranges::max_element(processes_on_node), slots = given.slots_per_node();
     const std::uint32_t parts = (most + slots - 1) / slots;
     const std::uint32_t node_slots = slots * parts;
     if (std::uint64_t{node_slots} * given.node_count() > max_slots)
         fail(most, " processes on a node are too many for a machine of ", given.node_count(), " nodes");
     MappedProcesses mapped{parts == 1 ? std::string(text) : divide_slots(std::string(text), parts),
                            std::vector<Slot>(groups.processes)};
-    std::vector<std::uint32_t> met(given.node_count());
+    std::vector<std::uint32_t> assigned_on_node(given.node_count());
     for (const std::size_t p : sort_by_groups(groups)) {
         const auto node = static_cast<std::uint32_t>(groups.of(p)[0]);
         // If processes are fewer than slots, they are assumed to be evenly spread.
-        const std::uint64_t local = std::uint64_t{met[node]++} * node_slots / on_node[node];
+        const std::uint64_t local =
+            std::uint64_t{assigned_on_node[node]++} * node_slots / processes_on_node[node];
         mapped.slots[p] = Slot{node * node_slots + static_cast<std::uint32_t>(local)};
     }
     return mapped;

@@ -35,7 +35,7 @@ class LineSearch {
         Flags back_and_forth;
     };
 
-    LineSearch(const MeshOnMachine& mesh, grid::SlotLine line)
+    LineSearch(const LayoutEvaluator& mesh, grid::SlotLine line)
         : mesh_(&mesh), line_(std::move(line)), known_(mesh.traffic_count()) {}
 
     /// The order in which the ranks are numbered.
@@ -145,7 +145,7 @@ class LineSearch {
         if (layout.solid) append_digits(key, traffic.digits);
         for (const std::uint32_t axis : traffic.axes) {
             const std::vector<Digit> digits =
-                digits_of(axis, found.pieces, line_, found.back_and_forth[axis]);
+                list_digits(axis, found.pieces, line_, found.back_and_forth[axis]);
             if (digits.size() > 1 && found.back_and_forth[axis]) {
                 for (const auto& [size, stride] : digits) key.insert(key.end(), {size, stride, axis + 1});
             } else {
@@ -156,34 +156,35 @@ class LineSearch {
         if (is_new) {
             entry->second = mesh_->measure_seconds(
                 traffic, mesh_->place_ranks(found.layout, line_, found.pieces, found.back_and_forth));
-            measured_ += MeshOnMachine::count_messages(traffic);
+            measured_ += LayoutEvaluator::count_messages(traffic);
         }
         return entry->second;
     }
 
-    const MeshOnMachine* mesh_;  // a pointer, so that searches can be sorted
+    const LayoutEvaluator* mesh_;  // a pointer, so that searches can be sorted
     grid::SlotLine line_;
     std::vector<std::map<DigitKey, double>> known_;  // by traffic
     std::size_t measured_ = 0;                       // messages
 };
 
 /// A line and its starting orders, fastest first.
-struct Start {
+struct LineStart {
     LineSearch search;
     std::vector<LineSearch::Found> found;
 };
 
-std::vector<Start> list_starts(const MeshOnMachine& mesh, const Allocation& allocation, std::size_t ranks) {
-    std::vector<Start> starts;
+std::vector<LineStart> list_starts(const LayoutEvaluator& mesh, const Allocation& allocation,
+                                   std::size_t ranks) {
+    std::vector<LineStart> starts;
     for (grid::SlotLine& line : grid::slot_lines(allocation, ranks, max_lines))
         starts.push_back({{mesh, std::move(line)}, {}});
     return starts;
 }
 
 /// The lines with the fastest starting orders.
-std::span<Start> select_promising(std::vector<Start>& starts) {
-    std::erase_if(starts, [](const Start& start) { return start.found.empty(); });
-    std::ranges::stable_sort(starts, {}, [](const Start& start) { return start.found.front().seconds; });
+std::span<LineStart> select_promising(std::vector<LineStart>& starts) {
+    std::erase_if(starts, [](const LineStart& start) { return start.found.empty(); });
+    std::ranges::stable_sort(starts, {}, [](const LineStart& start) { return start.found.front().seconds; });
     return std::span(starts).first(std::min(starts.size(), lines_to_split_on));
 }
 
@@ -210,13 +211,13 @@ AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_
     if (extents.size() > max_axes)
         fail("a mesh of ", extents.size(), " axes; there may be at most ", max_axes);
     Meter meter(budget);
-    MeshOnMachine mesh(allocation.machine());
+    LayoutEvaluator mesh(allocation.machine());
     const std::vector<std::uint32_t> axes(extents.begin(), extents.end());
     const std::size_t ranks = mesh_size(extents);
     MeshLayout layout;
     for (const MeshTraffic& one : traffic) layout.push_back({axes, one});
     mesh.add_layout(layout, axes);
-    std::vector<Start> starts = list_starts(mesh, allocation, ranks);
+    std::vector<LineStart> starts = list_starts(mesh, allocation, ranks);
     search_in_parallel(starts.size(), 0, meter, [&](std::size_t i, Meter& own) {
         if (i == 0 || own.poll())
             starts[i].found = starts[i].search.find_best_unsplit_orders(0, starts_on_line, own);
@@ -225,14 +226,14 @@ AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_
     AxisOrders orders{allocated.make_axis_order(allocated.make_numbered_order(0, meter)),
                       allocated.make_axis_order(starts.front().found.front()),
                       {}};
-    const std::span<Start> best = select_promising(starts);
+    const std::span<LineStart> best = select_promising(starts);
     search_in_parallel(best.size(), 0, meter, [&](std::size_t i, Meter& own) {
         for (LineSearch::Found& found : best[i].found) {
             if (own.poll()) found = best[i].search.exchange_axis_factors(found, own);
         }
     });
     orders.best = orders.nested;
-    for (Start& start : best) {
+    for (LineStart& start : best) {
         for (const LineSearch::Found& found : start.found) {
             if (LineSearch::is_less(found.seconds, orders.best.total()))
                 orders.best = start.search.make_axis_order(found);
@@ -245,9 +246,9 @@ LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLay
                            const Budget& budget) {
     check_layouts(layouts);
     Meter meter(budget);
-    MeshOnMachine mesh(allocation.machine());
+    LayoutEvaluator mesh(allocation.machine());
     for (const MeshLayout& layout : layouts) mesh.add_layout(layout, find_common_mesh(layout));
-    std::vector<Start> starts = list_starts(mesh, allocation, mesh_size(layouts.front().front().extents));
+    std::vector<LineStart> starts = list_starts(mesh, allocation, mesh_size(layouts.front().front().extents));
     search_in_parallel(starts.size(), 0, meter, [&](std::size_t i, Meter& own) {
         auto& [search, found] = starts[i];
         for (std::size_t layout = 0; layout < layouts.size(); ++layout) {
@@ -257,7 +258,7 @@ LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLay
     });
     LineSearch& allocated = starts.front().search;
     const LineSearch::Found given = starts.front().found.front();
-    for (Start& start : starts) {
+    for (LineStart& start : starts) {
         std::ranges::stable_sort(start.found, {}, &LineSearch::Found::seconds);
         if (start.found.size() > layouts_to_split) start.found.resize(layouts_to_split);
     }
@@ -265,7 +266,7 @@ LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLay
     LayoutOrders orders{
         allocated.make_axis_order(given), named.layout, allocated.make_axis_order(named), named.layout, {}};
     orders.best = orders.named;
-    const std::span<Start> best = select_promising(starts);
+    const std::span<LineStart> best = select_promising(starts);
     search_in_parallel(best.size(), 0, meter, [&](std::size_t i, Meter& own) {
         auto& [search, found] = best[i];
         const std::vector<LineSearch::Found> numbered = found;
@@ -276,7 +277,7 @@ LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLay
                 found.push_back(search.exchange_axis_factors(start, own));
         }
     });
-    for (Start& start : best) {
+    for (LineStart& start : best) {
         for (const LineSearch::Found& found : start.found) {
             if (!LineSearch::is_less(found.seconds, orders.best.total())) continue;
             orders.best_layout = found.layout;

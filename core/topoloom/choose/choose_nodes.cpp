@@ -166,12 +166,12 @@ class NodeChooser {
     }
 
     /// Tasks and their target nodes.
-    struct Move {
+    struct TaskMove {
         Tasks tasks;
         Placement target;  // on the machine with one slot per node
     };
 
-    [[nodiscard]] Move place_tasks_on_free_nodes(double share) {
+    [[nodiscard]] TaskMove place_tasks_on_free_nodes(double share) {
         Tasks all = make_tasks();
         const Problem problem(all.graph, bare_free_, seed_, threads_);
         PlaceResult result = place(problem, chain_, next_budget(share));
@@ -179,7 +179,7 @@ class NodeChooser {
         return {std::move(all), std::move(result.placement)};
     }
 
-    [[nodiscard]] Move anneal_tasks_on_free_nodes(double share) {
+    [[nodiscard]] TaskMove anneal_tasks_on_free_nodes(double share) {
         Tasks all = make_tasks();
         const Problem problem(all.graph, bare_free_, seed_, threads_);
         std::vector<Slot> start;
@@ -199,7 +199,7 @@ class NodeChooser {
     }
 
     /// Moves whole nodes with all their ranks.
-    void move_nodes(const Move& move) {
+    void move_nodes(const TaskMove& move) {
         std::vector<Slot> slots;
         std::vector<Node> nodes;
         std::vector<char> taken(machine_.node_count(), 0);

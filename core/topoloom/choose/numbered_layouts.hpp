@@ -41,8 +41,8 @@ struct NumberedLayout {
 
 /// The digits of an axis, lowest first. Merges adjacent digits unless the line turns between them; turns
 /// matter only for rows that run back and forth.
-[[nodiscard]] std::vector<Digit> digits_of(std::uint32_t axis, const AxisPieces& pieces,
-                                           const grid::SlotLine& line, bool back_and_forth);
+[[nodiscard]] std::vector<Digit> list_digits(std::uint32_t axis, const AxisPieces& pieces,
+                                             const grid::SlotLine& line, bool back_and_forth);
 
 /// Adds digits whose rows all run forward; merges digits that follow each other without a gap.
 void append_digits(DigitKey& key, const std::vector<Digit>& digits);
@@ -51,11 +51,11 @@ void append_digits(DigitKey& key, const std::vector<Digit>& digits);
 [[nodiscard]] std::vector<std::uint32_t> find_common_mesh(const MeshLayout& layout);
 
 /// The messages of every traffic in every layout, and their time on a line of slots.
-class MeshOnMachine {
+class LayoutEvaluator {
    public:
-    explicit MeshOnMachine(const Machine& machine) : machine_(machine) {}
-    MeshOnMachine(const MeshOnMachine&) = delete;
-    MeshOnMachine& operator=(const MeshOnMachine&) = delete;
+    explicit LayoutEvaluator(const Machine& machine) : machine_(machine) {}
+    LayoutEvaluator(const LayoutEvaluator&) = delete;
+    LayoutEvaluator& operator=(const LayoutEvaluator&) = delete;
 
     /// `extents` must divide all views; empty: the layout is indivisible.
     void add_layout(const MeshLayout& layout, std::vector<std::uint32_t> extents);

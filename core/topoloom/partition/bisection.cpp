@@ -206,8 +206,8 @@ class Split {
         const auto before = std::tuple(excess(), cost_);
         auto best = before;
         std::size_t best_at = 0;
-        const std::size_t patience = 60 + graph_.size() / 40;
-        while (moved_.size() - best_at < patience) {
+        const std::size_t max_idle_moves = 60 + graph_.size() / 40;
+        while (moved_.size() - best_at < max_idle_moves) {
             const Vertex v = choose_next_vertex();
             if (v == Vertex::none) break;
             move_vertex(v);

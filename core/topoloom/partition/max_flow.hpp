@@ -30,7 +30,7 @@ class FlowNetwork {
 
     /// After solve(): calls visit(u) for every u that must be on the source side if v is on it.
     template <class Visit>
-    void follow(Vertex v, const Visit& visit) const {
+    void visit_residual_peers(Vertex v, const Visit& visit) const {
         for (std::uint32_t a = first_[v.value]; a < first_[v.value + 1]; ++a) {
             if (arcs_[a].residual > 0) visit(arcs_[a].head);
         }

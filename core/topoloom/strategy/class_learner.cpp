@@ -42,11 +42,11 @@ double ClassLearner::time_scale(std::size_t schedule, Bytes bytes) const {
 bool ClassLearner::count_call() { return ++calls_ >= due_; }
 
 void ClassLearner::learn(std::size_t schedule, double seconds) noexcept {
-    Known& known = known_[schedule];
-    if (known.times.empty()) ++measured_;
-    known.times.add(seconds);
-    known.time = known.times.median();
-    known.tried = calls_;
+    ScheduleRecord& record = known_[schedule];
+    if (record.times.empty()) ++measured_;
+    record.times.add(seconds);
+    record.time = record.times.median();
+    record.tried = calls_;
 }
 
 void ClassLearner::find_leader() {
@@ -87,7 +87,7 @@ std::size_t ClassLearner::find_schedule_to_repeat() const {
 /// The untried schedule with the smallest predicted time; the leader if trying that schedule would lose too
 /// much.
 std::size_t ClassLearner::find_closest_untried(const TimeFit& fit) const {
-    const auto untried = static_cast<double>(std::ranges::count(known_, 0U, &Known::tried));
+    const auto untried = static_cast<double>(std::ranges::count(known_, 0U, &ScheduleRecord::tried));
     const double loss = std::max(
         {most_loss, most_lost / std::max(untried, 1.0), static_cast<double>(calls_) * most_loss_per_call});
     // If the leader is slower than predicted, other schedules may be as well.

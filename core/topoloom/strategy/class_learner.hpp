@@ -48,7 +48,7 @@ class ClassLearner {
     void choose_next() noexcept;
 
    private:
-    struct Known {
+    struct ScheduleRecord {
         RecentTimes<5> times;
         double time = 0;          // median of the measured times; 0: none
         std::uint64_t tried = 0;  // number of the call of the last trial; 0: never
@@ -63,7 +63,7 @@ class ClassLearner {
 
     std::vector<TimedSchedule> schedules_;
     Bytes bytes_;
-    std::vector<Known> known_;
+    std::vector<ScheduleRecord> known_;
     std::vector<MeasuredTime> for_fit_;  // reserved for all schedules
     TimeFactors before_, factors_;
     double trust_;

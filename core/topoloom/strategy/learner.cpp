@@ -54,7 +54,7 @@ Learner::Key Learner::key_of(Operation operation, Bytes size, bool in_rank_order
     return {operation, in_rank_order, std::bit_width(static_cast<std::uint64_t>(size.value))};
 }
 
-const TimeFactors* Learner::factors_near(const Key& key) const {
+const TimeFactors* Learner::find_nearest_factors(const Key& key) const {
     const auto& [operation, in_rank_order, size] = key;
     std::pair<int, const TimeFactors*> nearest{std::numeric_limits<int>::max(), nullptr};
     for (const auto& [other, learner] : classes_) {
@@ -73,7 +73,7 @@ ClassLearner* Learner::find_class(Operation operation, Bytes bytes, bool in_rank
     const auto at = std::ranges::find(schedules, &first, &TimedSchedule::text);
     if (at == schedules.end()) return nullptr;  // from a decision table; no other schedules to try
     const auto index = static_cast<std::size_t>(at - schedules.begin());
-    ClassLearner learner(std::move(schedules), bytes, index, factors_near(key));
+    ClassLearner learner(std::move(schedules), bytes, index, find_nearest_factors(key));
     return &classes_.emplace(key, std::move(learner)).first->second;
 }
 

@@ -62,7 +62,7 @@ class Learner {
     /// Null if there is nothing to learn.
     [[nodiscard]] ClassLearner* find_class(Operation operation, Bytes bytes, bool in_rank_order);
     [[nodiscard]] static Key key_of(Operation operation, Bytes size, bool in_rank_order);
-    [[nodiscard]] const TimeFactors* factors_near(const Key& key) const;
+    [[nodiscard]] const TimeFactors* find_nearest_factors(const Key& key) const;
 
     std::shared_ptr<Strategy> strategy_;
     std::map<Key, ClassLearner> classes_;

@@ -78,7 +78,7 @@ ScheduleCost schedule_cost(const AnySchedule& schedule, const CostBasis& basis) 
                                                         : compute_routed_cost(schedule, basis);
 }
 
-ScheduleParts schedule_parts(const AnySchedule& schedule, const CostBasis& basis) {
+ScheduleParts predict_schedule_parts(const AnySchedule& schedule, const CostBasis& basis) {
     const double least = compute_direct_cost(schedule, basis).time;
     const double starts = std::min(least, cost(schedule, make_startup_model(make_direct_model(basis))).time);
     const double time = schedule_cost(schedule, basis).time;
@@ -103,14 +103,15 @@ const std::string& find_fastest(const Call& call, const CostBasis& basis, std::s
                                 const std::function<bool(const std::string&)>& suits) {
     // The fastest schedule loses at most this factor if all ranks wait for each other in each round.
     constexpr double most_hidden = 1.5;
-    struct Timed {
+    struct BoundedSchedule {
         double least;
         std::size_t index;
     };
-    std::vector<Timed> order;
+    std::vector<BoundedSchedule> order;
     for (std::size_t i = 0; i < texts.size(); ++i)
         order.push_back({lower_bound_time(make_schedule(call, texts[i]), basis), i});
-    std::ranges::sort(order, {}, [](const Timed& timed) { return std::pair(timed.least, timed.index); });
+    std::ranges::sort(order, {},
+                      [](const BoundedSchedule& timed) { return std::pair(timed.least, timed.index); });
     std::pair<double, std::size_t> best{std::numeric_limits<double>::infinity(), texts.size()};
     for (const auto& [least, index] : order) {
         if (least > most_hidden * best.first) break;

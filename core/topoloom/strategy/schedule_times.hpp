@@ -25,7 +25,7 @@ struct ScheduleParts {
     double starts = 0, bytes = 0, routes = 0;
 };
 
-[[nodiscard]] ScheduleParts schedule_parts(const AnySchedule& schedule, const CostBasis& basis);
+[[nodiscard]] ScheduleParts predict_schedule_parts(const AnySchedule& schedule, const CostBasis& basis);
 
 /// The schedules whose time without routes is at most `ratio` times the smallest such time, in their order.
 [[nodiscard]] std::vector<std::string> select_schedules_within(double ratio, const Call& call,

@@ -198,7 +198,7 @@ std::vector<TimedSchedule> Strategy::timed_schedules(Operation operation, Bytes 
     for (const std::string& text :
          select_schedules_within(most_ratio, call, basis_, candidates(call, fitted_))) {
         if (is_suitable(operation, text, in_rank_order))
-            timed.push_back({&intern(text), schedule_parts(make_schedule(call, text), basis_)});
+            timed.push_back({&intern(text), predict_schedule_parts(make_schedule(call, text), basis_)});
     }
     return timed_.emplace(key, std::move(timed)).first->second;
 }

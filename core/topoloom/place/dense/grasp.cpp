@@ -212,7 +212,7 @@ class Restart {
     std::vector<Candidate> candidates_;
 };
 
-std::size_t restarts_by_size(std::size_t order) {
+std::size_t choose_restart_count(std::size_t order) {
     constexpr double wanted_work = 2e6;
     const double each = std::pow(static_cast<double>(order), 3) / 4;
     return static_cast<std::size_t>(std::clamp(wanted_work / each, 1.0, 16.0));
@@ -228,7 +228,7 @@ qap::Permutation grasp(const qap::Qap& qap, std::span<const qap::Permutation> wa
     if (!warm.empty()) best = warm.front();
     if (order < 2 || meter.is_exhausted()) return best;
     const RestartData restart_data(qap, options);
-    const std::size_t restarts = options.restarts == 0 ? restarts_by_size(order) : options.restarts;
+    const std::size_t restarts = options.restarts == 0 ? choose_restart_count(order) : options.restarts;
     const std::size_t total = warm.size() + restarts;
     std::vector<Restart> starts;
     for (std::size_t k = 0; k < std::min(total, grasp_searches); ++k)
@@ -242,16 +242,16 @@ qap::Permutation grasp(const qap::Qap& qap, std::span<const qap::Permutation> wa
         value = its;
         best = std::move(p);
     };
-    std::vector<std::size_t> beginning(starts.size());
+    std::vector<std::size_t> start_number(starts.size());
     for (bool busy = true; busy && !meter.is_exhausted();) {
         busy = false;
         for (std::size_t k = 0; k < starts.size(); ++k) {
-            beginning[k] = starts[k].is_done() && begun < total ? begun++ : total;
-            busy |= beginning[k] < total || !starts[k].is_done();
+            start_number[k] = starts[k].is_done() && begun < total ? begun++ : total;
+            busy |= start_number[k] < total || !starts[k].is_done();
         }
         std::vector<std::uint64_t> work(starts.size());
         parallel_for(starts.size(), threads, [&](std::size_t k, int) {
-            const std::size_t number = beginning[k];
+            const std::size_t number = start_number[k];
             if (number < total)
                 starts[k].begin(number < warm.size() ? &warm[number] : nullptr, Rng(seed, number + 1));
             if (!starts[k].is_done()) work[k] = starts[k].run(work_per_round);

@@ -131,11 +131,11 @@ class Partition {
 };
 
 std::vector<Part> number_parts(const Parts& parts, std::size_t vertices) {
-    std::vector<Part> of(vertices);
+    std::vector<Part> part(vertices);
     for (std::size_t k = 0; k < parts.size(); ++k) {
-        for (const Vertex v : parts[k]) of[v.value] = Part{k};
+        for (const Vertex v : parts[k]) part[v.value] = Part{k};
     }
-    return of;
+    return part;
 }
 
 /// The QAP between parts: bytes between parts of ranks, and 256 times the average distance between parts
@@ -144,13 +144,13 @@ qap::Qap make_coarse_qap(const SlotSpace& space, const partition::WeightedGraph&
                          const Parts& slots) {
     const std::size_t count = ranks.size();
     std::vector<std::int64_t> bytes(count * count);
-    const std::vector<Part> of = number_parts(ranks, graph.size());
+    const std::vector<Part> part = number_parts(ranks, graph.size());
     double all_bytes = 0;
     for (const Vertex u : graph.vertices()) {
         const auto peers = graph.peers(u);
         for (std::size_t k = 0; k < peers.size(); ++k) {
-            const Part mine = of[u.value];
-            const Part other = of[peers[k].value];
+            const Part mine = part[u.value];
+            const Part other = part[peers[k].value];
             if (mine == other) continue;
             bytes[mine.value * count + other.value] += graph.weights(u)[k];
             all_bytes += static_cast<double>(graph.weights(u)[k]);

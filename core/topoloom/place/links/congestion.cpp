@@ -145,9 +145,9 @@ Placement improve_congestion(const Problem& problem, Placement start, Meter& met
     constexpr std::uint64_t partners = 64;
     Budget budget = meter.sub_budget(1);
     budget.work = std::min(budget.work, partners * std::min(problem.rank_count(), max_ranks_in_parallel));
-    Meter brief(budget);
-    start = improve_by_local_opt(problem, std::move(start), brief);
-    meter.spend(brief.work_done());
+    Meter limited_meter(budget);
+    start = improve_by_local_opt(problem, std::move(start), limited_meter);
+    meter.spend(limited_meter.work_done());
     return start;
 }
 

@@ -81,9 +81,9 @@ class MigrationAwareSearch {
             state_.move(u, position);
         } else {
             state_.exchange(u, v);
-            queue_.wake(v);
+            queue_.add_with_partners(v);
         }
-        queue_.wake(u);
+        queue_.add_with_partners(u);
     }
 
     const Problem& problem_;

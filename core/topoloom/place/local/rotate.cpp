@@ -103,8 +103,8 @@ class RotateSearch {
     /// Queues the moved ranks and their partners for another visit.
     void queue_changed_ranks() {
         for (const EjectionPath::Step& step : path_) {
-            queue_.wake(step.rank);
-            if (step.ejected != Rank::none) queue_.wake(step.ejected);
+            queue_.add_with_partners(step.rank);
+            if (step.ejected != Rank::none) queue_.add_with_partners(step.ejected);
         }
     }
     const CommGraph& graph_;

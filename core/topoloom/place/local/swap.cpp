@@ -60,8 +60,8 @@ class SwapSearch {
             next = end;
             if (found == around.size()) break;
             state_.exchange(u, around[found]);
-            queue_.wake(u);
-            queue_.wake(around[found]);
+            queue_.add_with_partners(u);
+            queue_.add_with_partners(around[found]);
         }
         if (free_.count() > 0) try_free_slot(u, meter);
     }
@@ -82,7 +82,7 @@ class SwapSearch {
         free_.take(found.position);
         state_.move(u, found.position);
         slots_freed_ = true;
-        queue_.wake(u);
+        queue_.add_with_partners(u);
     }
 
     const CommGraph& graph_;

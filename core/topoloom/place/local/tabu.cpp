@@ -39,7 +39,7 @@ class NearTabu {
             if (meter.is_exhausted()) break;
             find_best_exchange(u, meter);
         }
-        for (std::uint64_t i = 0; i < iterations && !meter.is_exhausted(); ++i) iterate(meter);
+        for (std::uint64_t i = 0; i < iterations && !meter.is_exhausted(); ++i) run_iteration(meter);
         for (; !undo_.empty(); undo_.pop_back()) move_rank(undo_.back().rank, undo_.back().position);
     }
 
@@ -54,7 +54,7 @@ class NearTabu {
         Position position;  // position of the rank before the step
     };
 
-    void iterate(Meter& meter) {
+    void run_iteration(Meter& meter) {
         ++now_;
         std::vector<Rank>& tenure_ends = ends_tenure_[now_ % max_tenure];
         for (const Rank u : tenure_ends) {

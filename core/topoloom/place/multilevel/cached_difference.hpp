@@ -22,18 +22,18 @@ class CachedDifference {
           known_(std::bit_ceil(std::clamp<std::size_t>(questions, 16, parts + 16))) {}
 
     std::int64_t operator()(Part q) {
-        Known& known = known_[q.value & (known_.size() - 1)];
+        CacheEntry& known = known_[q.value & (known_.size() - 1)];
         if (known.part != q) known = {q, difference_(q)};
         return known.value;
     }
 
    private:
-    struct Known {
+    struct CacheEntry {
         Part part = Part::none;
         std::int64_t value = 0;
     };
     DistanceDifference difference_;
-    std::vector<Known> known_;
+    std::vector<CacheEntry> known_;
 };
 
 }  // namespace topoloom::multilevel

@@ -140,7 +140,8 @@ class SpaceParts final : public MachineParts {
             return [this, near, far](Part q) { return distance(far, q) - distance(near, q); };
         }
     }
-    [[nodiscard]] Pieces compare_pieces(const MachinePart& near, const MachinePart& far) const override {
+    [[nodiscard]] PieceComparison compare_pieces(const MachinePart& near,
+                                                 const MachinePart& far) const override {
         const Sample a = sample(near);
         const Sample b = sample(far);
         return {apart_(a, b) - (apart_(a, a) + apart_(b, b)) / 2, make_difference(a, b)};

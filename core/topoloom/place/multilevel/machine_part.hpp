@@ -67,11 +67,12 @@ class MachineParts {
     /// Returns q -> distance(far, q) - distance(near, q).
     [[nodiscard]] virtual DistanceDifference farther_from(Part near, Part far) const = 0;
     /// Comparison of two pieces that are not sampled parts yet.
-    struct Pieces {
+    struct PieceComparison {
         std::int64_t apart;  // distance beyond the mean distance inside the pieces
         DistanceDifference farther;
     };
-    [[nodiscard]] virtual Pieces compare_pieces(const MachinePart& near, const MachinePart& far) const = 0;
+    [[nodiscard]] virtual PieceComparison compare_pieces(const MachinePart& near,
+                                                         const MachinePart& far) const = 0;
     /// Upper bound of part distances, in multiples of the largest machine distance.
     [[nodiscard]] virtual std::int64_t distance_scale() const = 0;
 

@@ -116,20 +116,20 @@ class Multisection {
             first_child[p] = children;
             children += parts_[p].finished ? 1 : static_cast<std::uint32_t>(pieces[p].size());
         }
-        const bool late = many_ && meter.is_exhausted();  // out of time: only fills pieces in order
-        if (!late) sample_parts();
+        const bool is_out_of_time = many_ && meter.is_exhausted();  // out of time: only fills pieces in order
+        if (!is_out_of_time) sample_parts();
         std::vector<RankedPart> next(children);
         // Parts are divided sequentially, so that each division accounts for the previous ones and cuts
         // align.
-        const bool one_by_one =
-            problem_.capacity().one_rank_per_slot() && !late && (!many_ || parts_.size() >= min_batched);
+        const bool one_by_one = problem_.capacity().one_rank_per_slot() && !is_out_of_time &&
+                                (!many_ || parts_.size() >= min_batched);
         const auto parts_before = static_cast<std::uint32_t>(parts_.size());
         machine_->set_part_count(parts_before + children);
-        for (const std::vector<std::uint32_t>& batch : make_part_batches(late)) {
+        for (const std::vector<std::uint32_t>& batch : make_part_batches(is_out_of_time)) {
             const std::size_t count = batch.size();
             std::vector<std::uint64_t> work(count, 0);
             std::vector<std::vector<RankedPart>> divided(count);
-            const bool hurry = !meter.poll();
+            const bool fills_in_order = !meter.poll();
             const Budget rest = meter.remaining();
             const int threads = one_by_one && !many_ ? 1 : problem_.threads();
             const auto publish = [&](std::size_t i) {
@@ -146,14 +146,14 @@ class Multisection {
                     for (const Vertex u : ranks(parts_[p])) next_part_of_[u.value] = Part{first_child[p]};
                     return;
                 }
-                const Divider divider{
+                const DivisionInput input{
                     pieces[p],
                     compute_piece_capacities(pieces[p], parts_[p].machine.capacity, parts_[p].mass,
                                              problem_.capacity().one_rank_per_slot()),
                     level, threads_per_item(count)};
                 const Budget share{.work = rest.work / count, .seconds = rest.seconds};
                 Meter own(share);
-                divided[i] = divide(p, divider, hurry, parts_.size() == 1 ? meter : own);
+                divided[i] = divide(p, input, fills_in_order, parts_.size() == 1 ? meter : own);
                 work[i] = own.work_done();
                 for (std::uint32_t k = 0; k < divided[i].size(); ++k) {
                     next[first_child[p] + k] = divided[i][k];
@@ -223,12 +223,12 @@ class Multisection {
 
     /// The parts in the order of division. Parts of one batch do not read each other's halves. Batches matter
     /// even between parts with few common edges: unaligned cuts cost several percent.
-    Batches make_part_batches(bool late) {
+    Batches make_part_batches(bool is_out_of_time) {
         const auto count = static_cast<std::uint32_t>(parts_.size());
-        if (many_ && !late && count >= min_batched) {
+        if (many_ && !is_out_of_time && count >= min_batched) {
             std::vector<std::uint32_t> item(count);
             std::iota(item.begin(), item.end(), 0U);
-            return independent_batches(
+            return make_independent_batches(
                 graph_, [&](Part p) { return ranks(parts_[p.value]); }, part_of_, item, count,
                 problem_.threads(), Adjacency::any_edge);
         }
@@ -246,7 +246,7 @@ class Multisection {
         const auto count = static_cast<std::uint32_t>(lefts.size());
         std::vector<std::uint32_t> item(parts_.size(), no_item);
         for (std::uint32_t i = 0; i < count; ++i) item[lefts[i].value] = item[lefts[i].value + 1] = i;
-        return independent_batches(
+        return make_independent_batches(
             graph_, [&](Part p) { return ranks(parts_[p.value]); }, part_of_, item, count, problem_.threads(),
             Adjacency::many_edges);
     }
@@ -323,7 +323,7 @@ class Multisection {
     }
 
     /// The input of one division of a part.
-    struct Divider {
+    struct DivisionInput {
         std::span<const MachinePart> pieces;
         std::vector<std::int64_t> capacity;
         std::uint64_t level;
@@ -331,15 +331,16 @@ class Multisection {
     };
 
     /// Distributes the ranks of a part to its pieces; reorders the ranks.
-    std::vector<RankedPart> divide(std::uint32_t p, const Divider& divider, bool hurry, Meter& meter) {
+    std::vector<RankedPart> divide(std::uint32_t p, const DivisionInput& input, bool fills_in_order,
+                                   Meter& meter) {
         const RankedPart part = parts_[p];
         const std::span<Vertex> mine = ranks(part);
         const std::vector<Part> piece_of =
-            hurry ? assign_in_order(mine, graph_.mass, divider.capacity) : split_part(p, divider, meter);
+            fills_in_order ? assign_in_order(mine, graph_.mass, input.capacity) : split_part(p, input, meter);
         std::vector<RankedPart> divided;
         std::vector<Vertex> sorted;
-        for (std::size_t i = 0; i < divider.pieces.size(); ++i) {
-            RankedPart piece{divider.pieces[i], part.begin + static_cast<std::uint32_t>(sorted.size())};
+        for (std::size_t i = 0; i < input.pieces.size(); ++i) {
+            RankedPart piece{input.pieces[i], part.begin + static_cast<std::uint32_t>(sorted.size())};
             for (std::size_t k = 0; k < mine.size(); ++k) {
                 if (piece_of[k] != Part{i}) continue;
                 sorted.push_back(mine[k]);
@@ -352,19 +353,18 @@ class Multisection {
         return divided;
     }
 
-    [[nodiscard]] std::vector<Part> split_part(std::uint32_t p, const Divider& divider, Meter& meter) {
+    [[nodiscard]] std::vector<Part> split_part(std::uint32_t p, const DivisionInput& input, Meter& meter) {
         std::vector<std::int64_t> bias;
-        const WeightedGraph sub =
-            extract_graph(ranks(parts_[p]), {p, p}, divider.pieces, bias, divider.threads);
-        const std::uint64_t seed = Rng(problem_.seed(), divider.level << 32 | p).next();
-        if (divider.pieces.size() == 2 && (problem_.capacity().one_rank_per_slot() || !bias.empty())) {
-            const auto halves = partition::bisect(sub, bias, {divider.capacity[0], divider.capacity[1]},
-                                                  bisection_, Rng(seed), &meter, divider.threads);
+        const WeightedGraph sub = extract_graph(ranks(parts_[p]), {p, p}, input.pieces, bias, input.threads);
+        const std::uint64_t seed = Rng(problem_.seed(), input.level << 32 | p).next();
+        if (input.pieces.size() == 2 && (problem_.capacity().one_rank_per_slot() || !bias.empty())) {
+            const auto halves = partition::bisect(sub, bias, {input.capacity[0], input.capacity[1]},
+                                                  bisection_, Rng(seed), &meter, input.threads);
             meter.spend(halves.work);
             return partition::parts_of_sides(halves.side);
         }
-        return shared::split_into_groups(sub, divider.capacity, bisection_,
-                                         evolution_options_at(divider.level), seed, divider.threads, meter);
+        return shared::split_into_groups(sub, input.capacity, bisection_, evolution_options_at(input.level),
+                                         seed, input.threads, meter);
     }
 
     /// Reduces the effort with the level: deeper splits matter less, and there are more of them.
@@ -386,7 +386,7 @@ class Multisection {
     WeightedGraph extract_graph(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
                                 std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias,
                                 int threads) {
-        const MachineParts::Pieces between = machine_->compare_pieces(pieces[0], pieces[1]);
+        const MachineParts::PieceComparison between = machine_->compare_pieces(pieces[0], pieces[1]);
         // Ranks in the same piece still have the mean distance inside the piece.
         const std::int64_t price = std::max<std::int64_t>(1, between.apart);
         const auto inside = [&](Part q) { return within[0] <= q.value && q.value <= within[1]; };
@@ -465,14 +465,16 @@ class Multisection {
 
 }  // namespace
 
-Placement draft_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {
+Placement place_multisection_without_repair(const Problem& problem, Meter& meter,
+                                            const MultisectionOptions& options) {
     const SlotUse use = problem.capacity().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared;
     return placement_at(problem.allocation(), Multisection(problem, options).run(meter), use);
 }
 
 Placement place_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {
-    Placement placement = draft_multisection(problem, meter, options);
-    return problem.capacity().one_rank_per_slot() ? placement : shared::fitted(problem, std::move(placement));
+    Placement placement = place_multisection_without_repair(problem, meter, options);
+    return problem.capacity().one_rank_per_slot() ? placement
+                                                  : shared::fit_or_throw(problem, std::move(placement));
 }
 
 MapperEntry multisection_mapper() {

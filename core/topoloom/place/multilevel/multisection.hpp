@@ -35,7 +35,7 @@ struct MultisectionOptions {
 
 /// place_multisection() without repair: if ranks of different loads share slots, some slots may exceed their
 /// capacities.
-[[nodiscard]] Placement draft_multisection(const Problem& problem, Meter& meter,
-                                           const MultisectionOptions& options);
+[[nodiscard]] Placement place_multisection_without_repair(const Problem& problem, Meter& meter,
+                                                          const MultisectionOptions& options);
 
 }  // namespace topoloom::multilevel

@@ -15,7 +15,7 @@ namespace topoloom::multilevel {
 
 /// Divides items into batches without neighbors by greedy coloring: each item gets the smallest color that no
 /// earlier neighbor has. O(neighbors).
-[[nodiscard]] inline std::vector<std::vector<std::uint32_t>> independent_batches(
+[[nodiscard]] inline std::vector<std::vector<std::uint32_t>> make_independent_batches(
     std::span<const std::vector<std::uint32_t>> neighbors) {
     std::vector<std::vector<std::uint32_t>> batches;
     std::vector<std::uint32_t> color(neighbors.size());
@@ -44,7 +44,7 @@ enum class Adjacency {
 /// the item of part p, among `count` items, or no_item. Items of one batch must not read each other's
 /// results, so that order and threads do not matter. O(edges), on all cores.
 template <class Ranks>
-[[nodiscard]] std::vector<std::vector<std::uint32_t>> independent_batches(
+[[nodiscard]] std::vector<std::vector<std::uint32_t>> make_independent_batches(
     const partition::WeightedGraph& graph, const Ranks& ranks, std::span<const Part> part_of,
     std::span<const std::uint32_t> item, std::uint32_t count, int threads, Adjacency adjacency) {
     constexpr std::uint32_t min_share = 8;
@@ -93,7 +93,7 @@ template <class Ranks>
             neighbors[other.item].push_back(i);  // many edges from the view of one item suffice
         }
     }
-    return independent_batches(neighbors);
+    return make_independent_batches(neighbors);
 }
 
 }  // namespace topoloom::multilevel

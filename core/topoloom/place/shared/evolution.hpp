@@ -23,10 +23,10 @@ struct EvolutionOptions {
     /// Families that evolve separately, starting from the coarsest graph; then their best members are
     /// combined.
     std::uint32_t islands = 1;
-    std::uint32_t family = 1;     // members per family
-    std::uint32_t cycles = 0;     // children per family, after the initial members
-    std::uint32_t cuts = 3;       // rounds of minimum cuts between neighboring parts after each local search
-    std::uint32_t patience = 20;  // moves without gain that end a local search
+    std::uint32_t family = 1;  // members per family
+    std::uint32_t cycles = 0;  // children per family, after the initial members
+    std::uint32_t cuts = 3;    // rounds of minimum cuts between neighboring parts after each local search
+    std::uint32_t max_idle_moves = 20;  // moves without gain that end a local search
 };
 
 /// Iterated multilevel refinement (Walshaw, Annals of OR 131 (2004)). With several members, pairs are
@@ -166,7 +166,7 @@ class Evolution {
         SharedSearch<Space> search(space_, graph, points_, capacity_, std::move(start));
         if (searched) search.wake_only_changes(*searched);
         for (int round = 0; round < rounds; ++round) {
-            if (search.round(rng, options_.patience) == 0) break;
+            if (search.search_from_borders(rng, options_.max_idle_moves) == 0) break;
         }
         work += search.work();
         if (options_.cuts == 0) return {search.parts(), search.cost(), true};
@@ -182,7 +182,7 @@ class Evolution {
         if (gained == 0) return {search.parts(), search.cost(), true};
         SharedSearch<Space> last(space_, graph, points_, capacity_, std::move(parts));
         last.wake_only_changes(search.parts());
-        last.round(rng, options_.patience);
+        last.search_from_borders(rng, options_.max_idle_moves);
         work += last.work();
         return {last.parts(), last.cost(), true};
     }

@@ -14,7 +14,7 @@ namespace topoloom::shared {
 
 bool fits(const Problem& problem, const Placement& placement) {
     const Capacity& capacity = problem.capacity();
-    const std::vector<Part> parts = parts_of(problem.allocation(), placement.slots());
+    const std::vector<Part> parts = list_parts_of_ranks(problem.allocation(), placement.slots());
     std::vector<std::int64_t> spare_capacity(capacity.capacities().begin(), capacity.capacities().end());
     for (std::size_t u = 0; u < parts.size(); ++u) spare_capacity[parts[u].value] -= capacity.masses()[u];
     return std::ranges::all_of(spare_capacity, [](std::int64_t l) { return l >= 0; });
@@ -29,20 +29,20 @@ std::optional<Placement> try_to_fit(const Problem& problem, Placement placement)
     const partition::WeightedGraph graph =
         partition::make_weighted_graph(problem.symmetric(), capacity.masses());
     SharedSearch<SlotDistances> search(distances, graph, points, capacity.capacities(),
-                                       parts_of(allocation, placement.slots()));
+                                       list_parts_of_ranks(allocation, placement.slots()));
     search.repair();
     if (!search.fits()) return std::nullopt;
     return make_shared_placement(allocation, search.parts());
 }
 
-Placement fitted(const Problem& problem, Placement placement) {
+Placement fit_or_throw(const Problem& problem, Placement placement) {
     if (auto found = try_to_fit(problem, std::move(placement))) return *std::move(found);
     fail_to_fit();
 }
 
 void fail_to_fit() { fail("the ranks' loads do not fit into the slots' capacities; allow more imbalance"); }
 
-std::vector<Part> parts_of(const Allocation& allocation, std::span<const Slot> slot_of_rank) {
+std::vector<Part> list_parts_of_ranks(const Allocation& allocation, std::span<const Slot> slot_of_rank) {
     std::vector<Part> part_of_slot(allocation.machine().slot_count());
     for (std::size_t i = 0; i < allocation.slot_count(); ++i)
         part_of_slot[allocation.slots()[i].value] = Part{i};

@@ -18,14 +18,15 @@ namespace topoloom::shared {
 [[nodiscard]] std::optional<Placement> try_to_fit(const Problem& problem, Placement placement);
 
 /// try_to_fit(), but throws Error on failure.
-[[nodiscard]] Placement fitted(const Problem& problem, Placement placement);
+[[nodiscard]] Placement fit_or_throw(const Problem& problem, Placement placement);
 
 [[noreturn]] void fail_to_fit();
 
 /// The part of every rank: the position of its slot in the allocation.
-[[nodiscard]] std::vector<Part> parts_of(const Allocation& allocation, std::span<const Slot> slot_of_rank);
+[[nodiscard]] std::vector<Part> list_parts_of_ranks(const Allocation& allocation,
+                                                    std::span<const Slot> slot_of_rank);
 
-/// The inverse of parts_of().
+/// The inverse of list_parts_of_ranks().
 [[nodiscard]] Placement make_shared_placement(const Allocation& allocation,
                                               std::span<const Part> part_of_rank);
 

@@ -217,7 +217,7 @@ class PairFlow {
             std::int64_t mass = 0;
             for (std::size_t k = 0; k < closure.size(); ++k) {
                 mass += graph_.mass[corridor_[closure[k].value].value];
-                network_.follow(closure[k], [&](Vertex u) {
+                network_.visit_residual_peers(closure[k], [&](Vertex u) {
                     if (side_[u.value] != 0) return;
                     side_[u.value] = 1;
                     closure.push_back(u);

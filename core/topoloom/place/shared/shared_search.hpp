@@ -56,14 +56,14 @@ class SharedSearch {
     void wake_only_changes(std::span<const Part> before) {
         std::ranges::fill(awake_, char{0});
         for (const Vertex v : graph_.vertices()) {
-            if (part_[v.value] != before[v.value]) wake(v);
+            if (part_[v.value] != before[v.value]) wake_neighborhood(v);
         }
     }
 
     /// Runs localized searches from all awake border vertices, in a random order (Sanders, Schulz, ESA 2011:
     /// multi-try FM, here on the true objective). Afterwards, only changed vertices and their peers are
     /// awake. Returns the decrease in hop-bytes.
-    std::int64_t round(Rng& rng, std::uint32_t patience) {
+    std::int64_t search_from_borders(Rng& rng, std::uint32_t max_idle_moves) {
         std::vector<Vertex> border;
         for (const Vertex v : graph_.vertices()) {
             if (awake_[v.value] == 0) continue;
@@ -77,7 +77,7 @@ class SharedSearch {
         const std::uint64_t last = examined_ + 4096 * std::uint64_t{graph_.size()} + 8 * graph_.peer.size();
         for (const Vertex v : border) {
             if (examined_ > last) break;  // reached only in dense graphs
-            if (locked_[v.value] == 0) gained += search_from(v, patience);
+            if (locked_[v.value] == 0) gained += search_from(v, max_idle_moves);
         }
         std::ranges::fill(locked_, char{0});
         return gained;
@@ -171,7 +171,7 @@ class SharedSearch {
         return best;
     }
 
-    void wake(Vertex v) {
+    void wake_neighborhood(Vertex v) {
         awake_[v.value] = 1;
         for (const Vertex u : graph_.peers(v)) awake_[u.value] = 1;
     }
@@ -210,16 +210,16 @@ class SharedSearch {
     }
 
     /// Follows the best moves around one vertex, accepting losses, and returns to the best state visited.
-    std::int64_t search_from(Vertex seed, std::uint32_t patience) {
+    std::int64_t search_from(Vertex seed, std::uint32_t max_idle_moves) {
         heap_.clear();
         moves_.clear();
         queue_vertex(seed);
         std::int64_t sum = 0;
         std::int64_t best = 0;
         std::size_t best_at = 0;
-        const std::uint64_t long_search = std::uint64_t{many_peers} * many_peers * patience;
+        const std::uint64_t long_search = std::uint64_t{many_peers} * many_peers * max_idle_moves;
         std::uint64_t last = examined_ + long_search;
-        while (!heap_.empty() && moves_.size() - best_at <= patience && examined_ <= last) {
+        while (!heap_.empty() && moves_.size() - best_at <= max_idle_moves && examined_ <= last) {
             const Vertex v = heap_.top();
             const std::int64_t expected = heap_.top_gain();
             heap_.erase(v);
@@ -245,7 +245,7 @@ class SharedSearch {
             move_vertex(moves_.back().vertex, moves_.back().from);
             moves_.pop_back();
         }
-        for (const Move& move : moves_) wake(move.vertex);
+        for (const Move& move : moves_) wake_neighborhood(move.vertex);
         return best;
     }
 

@@ -66,7 +66,7 @@ Placement fill_shared_slots_round_robin(const Problem& problem, std::span<const 
     const auto all = problem.allocation().slots();
     std::vector<Slot> slots(ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) slots[ranks[i].value] = all[i % all.size()];
-    return shared::fitted(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
+    return shared::fit_or_throw(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
 
 Placement distribute_to_nodes(const Problem& problem, bool fold) {

@@ -52,11 +52,11 @@ class FreeSlots {
 
    private:
     /// Joins two parts: selects their first free slot.
-    struct First {
+    struct FirstFreeSlot {
         Position operator()(Position a, Position b) const { return std::min(a, b); }
     };
 
-    SlotTree<Position, First> tree_;
+    SlotTree<Position, FirstFreeSlot> tree_;
     std::size_t free_;
 };
 

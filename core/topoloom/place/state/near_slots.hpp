@@ -24,14 +24,14 @@ class NearSlotSearch {
     void list(Position position, Position* out) const;
 
    private:
-    struct Near {
+    struct NearSlot {
         std::uint64_t distance;
         std::uint32_t at;  // index in Hilbert-curve order
     };
 
     void search(std::uint32_t part, std::uint64_t bound, std::uint32_t from,
-                const SlotSpace::DistanceSum& sum, std::vector<Near>& found) const;
-    void insert(Near near, std::vector<Near>& found) const;
+                const SlotSpace::DistanceSum& sum, std::vector<NearSlot>& found) const;
+    void insert(NearSlot near, std::vector<NearSlot>& found) const;
 
     HilbertSlots slots_;
     std::uint32_t count_;

@@ -41,7 +41,7 @@ class WakeQueue {
         for (const Rank u : ids<Rank>(graph_.rank_count())) add(u);
     }
     /// Adds the rank and its partners.
-    void wake(Rank u) {
+    void add_with_partners(Rank u) {
         add(u);
         for (const Rank v : graph_.peers(u)) add(v);
     }

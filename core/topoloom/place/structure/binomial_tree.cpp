@@ -70,7 +70,7 @@ class TreeHalving {
     };
     using Box = std::vector<Root>;  // roots by cell; empty: not computed yet
     /// Lowest cost of a root in the other half plus the distance to it.
-    struct Reach {
+    struct NearestRoot {
         double cost = std::numeric_limits<double>::infinity();
         std::uint32_t from = 0;
     };
@@ -108,7 +108,7 @@ class TreeHalving {
         const Box& half = find_roots(smaller);
         const std::uint32_t bit = count_bits(exponents, axis) - 1;
         for (const std::uint32_t side : {0U, 1U}) {
-            std::vector<Reach> reach(roots.size());
+            std::vector<NearestRoot> reach(roots.size());
             for (std::uint32_t h = 0; h < half.size(); ++h) {
                 const std::uint32_t cell = cell_in_whole(h, 1 - side, bit);
                 reach[cell] = {half[h].cost, cell};
@@ -124,7 +124,7 @@ class TreeHalving {
     }
 
     /// Distances are sums over axes, so the nearest root is found axis by axis, by one sweep per direction.
-    void spread_costs(const Exponents& exponents, std::vector<Reach>& reach) const {
+    void spread_costs(const Exponents& exponents, std::vector<NearestRoot>& reach) const {
         const double step = tree_.bytes[count_bits(exponents, 0) - 1 + levels_inside_];
         for (std::size_t d = 0; d < exponents.size(); ++d) {
             const std::uint32_t extent = 1U << exponents[d];
@@ -132,8 +132,10 @@ class TreeHalving {
             const std::uint32_t rounds = grid_.wraps[d] && exponents[d] == whole_[d] ? 2 : 1;
             for (std::uint32_t begin = 0; begin < reach.size(); ++begin) {
                 if ((begin / stride) % extent != 0) continue;
-                const auto at = [&](std::uint32_t i) -> Reach& { return reach[begin + i % extent * stride]; };
-                const auto relax = [&](Reach& to, const Reach& from) {
+                const auto at = [&](std::uint32_t i) -> NearestRoot& {
+                    return reach[begin + i % extent * stride];
+                };
+                const auto relax = [&](NearestRoot& to, const NearestRoot& from) {
                     if (from.cost + step < to.cost) to = {from.cost + step, from.from};
                 };
                 for (std::uint32_t i = 1; i < rounds * extent; ++i) relax(at(i), at(i - 1));

@@ -28,12 +28,12 @@ HubPlacement place_hub(const Problem& problem, Rank hub) {
     constexpr std::size_t max_distances = 4'000'000;
     const std::size_t tries = std::min(slots.size(), std::max<std::size_t>(1, max_distances / slots.size()));
     const auto space = make_slot_space(problem.machine(), slots);
-    struct Near {
+    struct NearSlot {
         std::uint32_t distance;
         Position position;
-        auto operator<=>(const Near&) const = default;
+        auto operator<=>(const NearSlot&) const = default;
     };
-    std::vector<Near> near(slots.size());
+    std::vector<NearSlot> near(slots.size());
     std::vector<std::uint32_t> distances(slots.size());
     const auto sort_around = [&](std::size_t center) {
         space->measure_distances(static_cast<std::uint32_t>(center), 0, distances);

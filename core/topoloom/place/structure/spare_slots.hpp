@@ -49,7 +49,7 @@ class SpareSlots {
 
    private:
     /// Joins spare capacities: a part stores the maximum of its slots.
-    struct Most {
+    struct MaxCapacity {
         std::int64_t operator()(std::int64_t a, std::int64_t b) const { return std::max(a, b); }
     };
     struct Best {
@@ -66,7 +66,7 @@ class SpareSlots {
         }
     };
 
-    SlotTree<std::int64_t, Most> tree_;
+    SlotTree<std::int64_t, MaxCapacity> tree_;
 };
 
 }  // namespace topoloom::structure
