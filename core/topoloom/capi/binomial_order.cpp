@@ -14,7 +14,7 @@ using namespace topoloom;
 int topoloom_binomial_order(size_t processes, const double* seconds, const char* order, size_t root,
                             uint32_t channels, uint64_t seed, uint32_t* process_of_rank, char* error,
                             size_t error_size) {
-    return guarded(error, error_size, [&] {
+    return run_guarded(error, error_size, [&] {
         const BinomialOrder wanted = parse_binomial_order(order);
         const auto find = [&] {
             if (seconds == nullptr) return cost_independent_order(processes, wanted, Rank{root}, seed);

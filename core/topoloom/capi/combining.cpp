@@ -16,7 +16,7 @@ static_assert(TOPOLOOM_DIRECT == static_cast<int>(Combining::direct) &&
 
 int topoloom_many_to_many_time(enum topoloom_combining strategy, uint64_t ranks, double degree, double bytes,
                                double alpha, double beta, double* seconds, char* error, size_t error_size) {
-    return guarded(error, error_size, [&] {
+    return run_guarded(error, error_size, [&] {
         const auto combining = static_cast<Combining>(strategy);
         const CombiningCosts costs{alpha, beta};
         const auto count = static_cast<std::size_t>(ranks);

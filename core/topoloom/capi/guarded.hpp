@@ -11,7 +11,7 @@ namespace topoloom {
 
 /// Runs the body. Returns 0, or 1 with its message in `error` if it throws.
 template <class Body>
-int guarded(char* error, std::size_t error_size, const Body& body) noexcept {
+int run_guarded(char* error, std::size_t error_size, const Body& body) noexcept {
     std::string_view message;
     try {
         body();

@@ -27,7 +27,7 @@ typedef struct {
 typedef struct {
     size_t to_count, from_count;
     const topoloom_share *to, *from;
-    void* owner; /* of the arrays */
+    void* owner; /* owns the arrays */
 } topoloom_own_plan;
 
 TOPOLOOM_API void topoloom_own_plan_free(topoloom_own_plan* plan);

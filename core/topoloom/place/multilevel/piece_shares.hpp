@@ -12,10 +12,10 @@
 
 namespace topoloom::multilevel {
 
-/// The cheapest assignment of ranks to pieces, for when time is up: by piece, in order.
-[[nodiscard]] inline std::vector<Part> fill_in_order(std::span<const Vertex> ranks,
-                                                     std::span<const std::int64_t> mass,
-                                                     std::vector<std::int64_t> spare) {
+/// Assigns ranks to pieces in order, as the cheapest fallback when time is up.
+[[nodiscard]] inline std::vector<Part> assign_in_order(std::span<const Vertex> ranks,
+                                                       std::span<const std::int64_t> mass,
+                                                       std::vector<std::int64_t> spare) {
     std::vector<Part> piece_of;
     std::uint32_t at = 0;
     for (const Vertex u : ranks) {
@@ -26,12 +26,13 @@ namespace topoloom::multilevel {
     return piece_of;
 }
 
-/// What each piece may take, of a part of this capacity and the mass that goes there. Spare capacity beyond one rank
-/// per slot is left to the cut. Most of an allowed imbalance goes to the first steps, whose cuts cost most; without
-/// any, later ones would find no good cut, and no cut at all for ranks of different loads.
-[[nodiscard]] inline std::vector<std::int64_t> piece_capacities(std::span<const MachinePart> pieces,
-                                                                std::int64_t part_capacity, std::int64_t mass,
-                                                                bool one_rank_per_slot) {
+/// Capacities of the pieces of a part, given the part's capacity and the mass assigned to it. Spare capacity
+/// beyond one rank per slot is left to the cut. Most of an allowed imbalance goes to the first divisions,
+/// whose cuts cost most; the last divisions need some of it to find good cuts, or any cut if loads differ.
+[[nodiscard]] inline std::vector<std::int64_t> compute_piece_capacities(std::span<const MachinePart> pieces,
+                                                                        std::int64_t part_capacity,
+                                                                        std::int64_t mass,
+                                                                        bool one_rank_per_slot) {
     std::vector<std::int64_t> capacity;
     for (const MachinePart& piece : pieces) capacity.push_back(piece.capacity);
     if (one_rank_per_slot || mass == 0) return capacity;

@@ -13,27 +13,27 @@ namespace topoloom::simple {
 
 namespace {
 
-/// The first rank_count slots of a list.
-Placement take_first(const Problem& problem, std::vector<Slot> slots) {
+/// Places the ranks on the first rank_count slots of a list.
+Placement place_on_first_slots(const Problem& problem, std::vector<Slot> slots) {
     slots.resize(problem.rank_count());
     return {problem.allocation(), std::move(slots)};
 }
 
-/// Ranks in order on slots in order, each slot filled to the same part of its capacity; what that leaves over goes to
-/// the first slot with spare.
-Placement share_in_order(const Problem& problem, std::span<const Rank> ranks,
-                         std::span<const Position> positions) {
+/// Fills the slots in order with the ranks in order, each slot to the same fraction of its capacity.
+/// Left-over ranks go to the first slot with enough spare capacity.
+Placement fill_shared_slots_in_order(const Problem& problem, std::span<const Rank> ranks,
+                                     std::span<const Position> positions) {
     const auto mass = problem.capacity().masses();
-    std::vector<std::int64_t> spare;  // in the order of the positions
+    std::vector<std::int64_t> spare;  // spare capacity, in the order of `positions`
     for (const Position position : positions)
         spare.push_back(problem.capacity().capacities()[position.value]);
     const auto all_mass = static_cast<double>(std::accumulate(mass.begin(), mass.end(), std::int64_t{0}));
     const auto all_capacity =
         static_cast<double>(std::accumulate(spare.begin(), spare.end(), std::int64_t{0}));
-    std::vector<std::size_t> index(mass.size());  // in the order of the positions, by rank
+    std::vector<std::size_t> index(mass.size());  // index into `positions` of each rank
     std::vector<Rank> left_over;
     std::size_t at = 0;
-    auto passed = static_cast<double>(spare[0]);  // capacity of the slots up to this one
+    auto passed = static_cast<double>(spare[0]);  // capacity of all slots up to index `at`
     double placed = 0;
     for (const Rank u : ranks) {
         placed += static_cast<double>(mass[u.value]);
@@ -61,15 +61,15 @@ Placement share_in_order(const Problem& problem, std::span<const Rank> ranks,
     return {problem.allocation(), std::move(slots), SlotUse::shared};
 }
 
-/// Deals the ranks to the slots round-robin, within their capacities.
-Placement share_in_turn(const Problem& problem, std::span<const Rank> ranks) {
+/// Distributes the ranks round-robin to the slots, within their capacities.
+Placement fill_shared_slots_round_robin(const Problem& problem, std::span<const Rank> ranks) {
     const auto all = problem.allocation().slots();
     std::vector<Slot> slots(ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) slots[ranks[i].value] = all[i % all.size()];
-    return shared::fitted(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
+    return shared::fit_or_throw(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
 
-Placement deal_to_nodes(const Problem& problem, bool fold) {
+Placement distribute_to_nodes(const Problem& problem, bool fold) {
     const Allocation& allocation = problem.allocation();
     std::vector<std::vector<Slot>> of_node(allocation.nodes().size());
     for (std::size_t i = 0; i < allocation.slot_count(); ++i) {
@@ -82,7 +82,7 @@ Placement deal_to_nodes(const Problem& problem, bool fold) {
         }
         if (fold) std::reverse(of_node.begin(), of_node.end());
     }
-    return take_first(problem, std::move(slots));
+    return place_on_first_slots(problem, std::move(slots));
 }
 
 }  // namespace
@@ -93,27 +93,27 @@ Placement place_block(const Problem& problem, Meter&) {
 }
 
 Placement place_round_robin(const Problem& problem, Meter&) {
-    if (problem.capacity().one_rank_per_slot()) return deal_to_nodes(problem, false);
-    return share_in_turn(problem, id_list<Rank>(problem.rank_count()));
+    if (problem.capacity().one_rank_per_slot()) return distribute_to_nodes(problem, false);
+    return fill_shared_slots_round_robin(problem, id_list<Rank>(problem.rank_count()));
 }
 
-Placement place_folded(const Problem& problem, Meter&) { return deal_to_nodes(problem, true); }
+Placement place_folded(const Problem& problem, Meter&) { return distribute_to_nodes(problem, true); }
 
 Placement place_random(const Problem& problem, Meter&) {
     if (!problem.capacity().one_rank_per_slot()) {
         std::vector<Rank> ranks = id_list<Rank>(problem.rank_count());
         Rng(problem.seed()).shuffle(std::span<Rank>(ranks));
-        return share_in_turn(problem, ranks);
+        return fill_shared_slots_round_robin(problem, ranks);
     }
     const auto all = problem.allocation().slots();
     std::vector<Slot> slots(all.begin(), all.end());
     Rng(problem.seed()).shuffle(std::span<Slot>(slots));
-    return take_first(problem, std::move(slots));
+    return place_on_first_slots(problem, std::move(slots));
 }
 
 Placement place_in_order(const Problem& problem, std::span<const Rank> ranks,
                          std::span<const Position> positions) {
-    if (!problem.capacity().one_rank_per_slot()) return share_in_order(problem, ranks, positions);
+    if (!problem.capacity().one_rank_per_slot()) return fill_shared_slots_in_order(problem, ranks, positions);
     std::vector<Slot> slots(ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i)
         slots[ranks[i].value] = problem.allocation().slots()[positions[i].value];
