@@ -9,14 +9,14 @@ from typing import Any
 
 
 def _described_entries(function: str) -> list[dict[str, Any]]:
-    """List the entries that a function of the core describes."""
+    """List the entries of a function of the core that returns dictionaries."""
     from topoloom import _core
 
     return [dict(entry) for entry in getattr(_core, function)()]
 
 
 def _named_entries(function: str) -> list[dict[str, Any]]:
-    """List the names and summaries that a function of the core returns."""
+    """List names and summaries from a function of the core that returns pairs."""
     from topoloom import _core
 
     entries = getattr(_core, function)()
@@ -24,7 +24,7 @@ def _named_entries(function: str) -> list[dict[str, Any]]:
 
 
 def pattern_entries() -> list[dict[str, Any]]:
-    """List the patterns, and the option that sets the size of each."""
+    """List the patterns with the option that sets their size."""
     from topoloom.graphs.patterns import PATTERNS
 
     return [
@@ -60,7 +60,7 @@ def affinity_entries() -> list[dict[str, Any]]:
 
 
 def topology_entries() -> list[dict[str, Any]]:
-    """List the kinds of topologies, each with an example and its options."""
+    """List the topologies with an example and options of each."""
     from topoloom.machines.topology_forms import section_forms
 
     return [
@@ -109,7 +109,7 @@ def switch_entries() -> list[dict[str, Any]]:
 
 
 def format_entries() -> list[dict[str, Any]]:
-    """List file formats that are read, and the suffix of those that are written."""
+    """List input formats, and output formats with their suffixes."""
     from topoloom.graphs.graph_file import FORMATS
     from topoloom.machines import machine_file
     from topoloom.machines.import_formats import IMPORTERS
@@ -146,7 +146,7 @@ def format_entries() -> list[dict[str, Any]]:
 
 
 def export_entries() -> list[dict[str, Any]]:
-    """List the launchers' formats."""
+    """List the launcher formats of `topoloom export`."""
     from topoloom.launch.exports.launch_formats import FORMATS
 
     return [
@@ -155,7 +155,7 @@ def export_entries() -> list[dict[str, Any]]:
     ]
 
 
-#: Functions that list the entries of each kind.
+#: The listing function of each kind of choice.
 CATALOG: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "mappers": partial(_described_entries, "mappers"),
     "balancers": partial(_described_entries, "balancers"),

@@ -34,25 +34,25 @@ DEFAULT = "block"
 
 
 class Comparison(NamedTuple):
-    """The placements that mappers found, and their measures.
+    """The placements and measures of several mappers.
 
     Attributes
     ----------
     objective
-        The objective of the comparison.
+        The objective by which mappers are compared.
     shared
         Whether ranks share slots.
     results
-        Measures, gain, gap, seconds and work of each mapper, block first. The work of
-        user mappers is 0.
+        Measures, gain, gap, seconds and work of each mapper, starting with block order.
+        The work of user mappers is 0.
     placements
-        Placements by mapper.
+        The placement of each mapper.
     best
-        The mapper with the lowest value of the objective.
+        The mapper with the lowest objective.
     interrupted
         Whether the last search was stopped.
     failed
-        Error messages by user mapper that returned no placement.
+        Error message of each user mapper that returned no placement.
     """
 
     objective: Objective
@@ -73,11 +73,11 @@ def compare_mappers(
     sharing: Sharing = NO_SHARING,
     monitor: MonitorSearch = unmonitored,
 ) -> Comparison:
-    """Place with block order and every mapper; the limits apply to each search.
+    """Place ranks in block order and with every mapper; limits apply to each search.
 
-    A mapper is a name, such as ``gge,swap``, or a user mapper: a function that takes a
-    `MapperProblem` and returns a `Placement` or the slot of every rank, or the text
-    ``mine.py:function``. A user mapper that fails is listed in `failed`.
+    A mapper is a name, such as ``gge,swap``, or a user mapper. A user mapper is the
+    text ``mine.py:function``, or a function that takes a `MapperProblem` and returns a
+    `Placement` or the slot of every rank. If it fails, it is listed in `failed`.
     """
     graph, allocation = problem.graph, problem.allocation
     shared = share_slots(sharing, graph, allocation)
@@ -129,7 +129,7 @@ def compare_mappers(
             results.append({"mapper": name, **values, "seconds": took, "work": work})
         if interrupted:
             break
-    # Bounds assume one rank per slot.
+    # Bounds are valid only for one rank per slot.
     bounds = None if shared else quick_bounds(graph, allocation, chosen.phases)
     before = results[0][chosen.measure]
     for result in results:
@@ -140,7 +140,7 @@ def compare_mappers(
 
 
 def split_mappers(text: str) -> list[str]:
-    """Split a list of mappers at commas outside parentheses; duplicates once."""
+    """Split a list of mappers at commas outside parentheses; drop duplicates."""
     names = [name.strip() for name in re.split(r",(?![^()]*\))", text)]
     if not all(names):
         raise Error(f"the list of mappers '{text}' holds an empty name")
@@ -154,7 +154,7 @@ def _name(mapper: str | MapperFunction) -> str:
 def _load_user_mappers(
     candidates: Sequence[str | MapperFunction],
 ) -> dict[str, UserMapper]:
-    """Load user mappers from files; refuse two functions of the same name."""
+    """Load user mappers from files; raise an error for two of the same name."""
     user: dict[str, UserMapper] = {}
     for mapper in candidates:
         name = _name(mapper)
@@ -168,7 +168,7 @@ def _load_user_mappers(
 
 
 def _check_mappers(names: Sequence[str]) -> None:
-    """Refuse an unknown name before the first search."""
+    """Raise an error for unknown names before the first search."""
     known = [str(mapper["name"]) for mapper in mappers()]
     for name in names:
         for stage in re.split(r"[+,](?![^()]*\))", name):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads a placement with the hosts and CPUs for launchers."""
+"""Loads a placement with the hosts and CPUs that launchers require."""
 
 from __future__ import annotations
 

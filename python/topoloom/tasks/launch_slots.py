@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The slots that the ranks of a command may get, with the hosts of its launcher."""
+"""Finds the slots that the ranks of a command may use, with host names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class LaunchSlots(NamedTuple):
-    """The slots that ranks may get, and the binding of a rank on its slot.
+    """The slots that ranks may use, and the CPU binding of a rank on its slot.
 
     `where` is the allocation as the user described it.
     """
@@ -42,7 +42,7 @@ class LaunchSlots(NamedTuple):
         return self.allocated.allocation
 
     def used(self, ranks: int, as_started: bool = False) -> LaunchSlots:
-        """Take the slots that the launcher uses."""
+        """Restrict the allocation to the slots that the launcher uses."""
         from topoloom.tasks.problem import select_launched_slots
 
         allocated, _ = select_launched_slots(
@@ -56,11 +56,11 @@ class LaunchSlots(NamedTuple):
         slots: NDArray[np.uint32],
         directory: str,
     ) -> Launch:
-        """Build the command that puts rank i on ``slots[i]``."""
+        """Build the command that starts rank i on ``slots[i]``."""
         return read.apply(self.placed(slots), Path(directory))
 
     def placed(self, slots: NDArray[np.uint32]) -> HostPlacement:
-        """Name the host and the CPUs of each rank, if rank i is on ``slots[i]``."""
+        """Return host and CPUs of each rank, with rank i on ``slots[i]``."""
         from topoloom.launch.host_placement import host_placement
 
         return host_placement(
@@ -84,14 +84,14 @@ def find_slots(
     bind: str | None,
     cores_per_rank: int,
 ) -> LaunchSlots:
-    """Find the allowed slots of a machine and the names of their hosts.
+    """Find the slots that a job may use, and their host names.
 
-    Names are those of `hosts`, else of the allocation, else of the command.
+    Host names are taken from `hosts`, else from the allocation, else from the command.
 
     Raises
     ------
     topoloom.Error
-        If nothing names the hosts, or names another number of them.
+        If host names are missing, or their number does not match.
     """
     from topoloom._core import Error
     from topoloom.nodes.hosts import hosts_in_order
@@ -115,7 +115,7 @@ def find_slots(
 
 
 def with_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
-    """Name the hosts of an allocation."""
+    """Return the allocation with these host names."""
     from topoloom._core import Error
     from topoloom.allocations.allocation_file import AllocatedHosts
     from topoloom.nodes.hosts import format_host_count, hosts_in_order, names_by_node
@@ -134,7 +134,7 @@ def with_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
 
 
 def check_ranks(read: LauncherCommand | UnplacedCommand, ranks: int, name: str) -> None:
-    """Refuse a command that starts another number of ranks."""
+    """Raise an error if the command starts another number of ranks."""
     from topoloom._core import Error
 
     started = read.rank_count()
@@ -145,7 +145,7 @@ def check_ranks(read: LauncherCommand | UnplacedCommand, ranks: int, name: str) 
 
 
 def launcher_name(read: LauncherCommand | UnplacedCommand) -> str:
-    """Name the launcher order of a command; all launchers but srun fill nodes."""
+    """Return the launcher order of a command; all launchers except srun fill nodes."""
     from topoloom.allocations.launch_order import OPEN_MPI, SLURM
     from topoloom.launch.launchers import srun
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
@@ -155,7 +155,7 @@ def launcher_name(read: LauncherCommand | UnplacedCommand) -> str:
 
 
 def refuse_early(read: LauncherCommand | UnplacedCommand, slots: LaunchSlots) -> None:
-    """Refuse a command that cannot apply any placement, before the program runs."""
+    """Raise an error before the run if the command cannot apply any placement."""
     from topoloom._core import Error
 
     ranks = read.rank_count()

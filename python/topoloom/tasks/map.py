@@ -18,21 +18,20 @@ from topoloom.tasks.sharing import NO_SHARING, share_slots
 
 
 class MapResult(NamedTuple):
-    """A placement and how it was found.
+    """A placement, and details of the search.
 
     Attributes
     ----------
     file
         The placement with its measures.
     objective
-        The minimized objective.
+        The objective that the search minimized.
     seconds
-        How long the search took.
+        Duration of the search in seconds.
     least
         A lower bound on the objective, if the mapper proves one.
     moved
-        Number of ranks that leave their previous slot; None without a previous
-        placement.
+        Number of ranks whose slot changes; None without a previous placement.
     """
 
     file: PlacementFile
@@ -70,7 +69,7 @@ def map_ranks(
     command: tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> MapResult:
-    """Place ranks; `graph_file` and `command` are recorded in the placement file.
+    """Place ranks; the placement file records `graph_file` and `command`.
 
     With a `previous` placement, a rank moves only if that saves more hop-bytes than
     `migration_cost`.
@@ -127,7 +126,7 @@ def map_ranks(
 
 
 def block_values(problem: Problem, mapped: MapResult) -> tuple[dict[str, float], int]:
-    """Measure block order as the placement was; also count the hosts that it fills."""
+    """Measure block order like the placement; also return the number of its hosts."""
     graph, allocation = problem.graph, problem.allocation
     file = mapped.file
     block = place_like_launcher(
@@ -141,7 +140,7 @@ def block_values(problem: Problem, mapped: MapResult) -> tuple[dict[str, float],
 
 
 def _hop_bytes_reason(mapper: str, shared: bool, remapped: bool) -> str:
-    """Explain why only hop-bytes can be minimized; empty if other objectives can."""
+    """Explain why only hop-bytes can be minimized; empty if all objectives can be."""
     if shared:
         return "ranks share slots"
     if remapped:

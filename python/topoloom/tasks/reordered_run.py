@@ -16,36 +16,36 @@ if TYPE_CHECKING:
     from topoloom.preload.shim.launcher import LaunchProgram
 
 
-#: The library's limits.
+#: Limits of options in libtopoloom-reorder.
 _MAX_SECONDS, _MAX_SEED = 86_400, 2**32 - 1
-#: A comma outside of parentheses.
+#: Matches a comma outside parentheses.
 _COMMA = re.compile(r",(?![^(]*\))")
 
 
 class ReorderOptions(NamedTuple):
-    """Options of the library for ordering ranks."""
+    """Options of the preloaded library that reorders ranks."""
 
     mapper: str = "auto"
     objective: str = AUTO
     search: Search = Search()
 
     def given(self) -> dict[str, str]:
-        """Map the names of `topoloom_mpi.h` to values that are not the defaults."""
+        """Return options that differ from defaults, named as in `topoloom_mpi.h`."""
         given = {}
         if self.objective not in (AUTO, HOP_BYTES):
             given["objective"] = self.objective
         if self.search.seed != 1:
             given["seed"] = str(self.search.seed)
-        if self.mapper != "auto":  # in a running job auto is the fast mapper
+        if self.mapper != "auto":  # in a running job, auto selects the fast mapper
             given["mapper"] = _COMMA.sub("+", self.mapper)
-        if self.search.seconds is not None:  # the library's 0 means no limit
+        if self.search.seconds is not None:  # 0 means no limit in the library
             seconds = min(max(1, math.ceil(self.search.seconds)), _MAX_SECONDS)
             given["seconds"] = str(seconds)
         return given
 
 
 class Reordered(NamedTuple):
-    """The exit status, the command as run, and one line per MPI program."""
+    """The exit status, the executed command, and one line of output per MPI program."""
 
     status: int
     command: list[str]
@@ -58,7 +58,7 @@ def run_reordered(
     options: ReorderOptions,
     mpicc: str | None = None,
 ) -> Reordered:
-    """Run a command with reordered topologies; by default on the detected machine."""
+    """Run a command with reordered MPI topologies; detect the machine by default."""
     import os
 
     from topoloom._core import Error
@@ -71,7 +71,7 @@ def run_reordered(
     _check_mapper(options.mapper)
     if options.search.seed > _MAX_SEED:
         raise Error(f"--seed {options.search.seed}: at most {_MAX_SEED} here")
-    # Before anything runs, so that the user can correct errors.
+    # Report errors in the input before the program runs.
     text = None if where is None else format_machine_file(where)
     launcher = find_launcher(program)
     try:
@@ -102,7 +102,7 @@ def run_reordered(
 
 
 def _options(given: ReorderOptions, environment: str, has_machine: bool) -> str:
-    """Merge options; those of the user override those of the environment."""
+    """Merge options; the user's options override options in the environment."""
     words = [*_COMMA.split(environment), *map("=".join, given.given().items())]
     options = {word.partition("=")[0]: word for word in words if word}
     if has_machine:
@@ -111,7 +111,7 @@ def _options(given: ReorderOptions, environment: str, has_machine: bool) -> str:
 
 
 def _library(program: list[str], launcher: LaunchProgram, mpicc: str | None) -> Path:
-    """Compile the preloaded library; refuse programs that it could break."""
+    """Build the preloaded library; raise an error if the program could break."""
     import os
 
     from topoloom.launch.apply.trial import check_hosts
@@ -130,7 +130,7 @@ def _library(program: list[str], launcher: LaunchProgram, mpicc: str | None) -> 
 
 
 def _check_mapper(mapper: str) -> None:
-    """Refuse an unknown mapper before the job starts."""
+    """Raise an error for an unknown mapper before the job starts."""
     from topoloom._core import Allocation, Machine, place, ring
 
     place(ring(2, 1), Allocation.whole(Machine("torus:2")), mapper)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The settings of libtopoloom-collective in a placed program."""
+"""Provides the settings of libtopoloom-collective for a placed program."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from topoloom.support.files import read_text, shared_directory, write_text
 def collectives_setting(
     options: Mapping[str, str] | None, placed: PlacementFile, renumbered: bool
 ) -> Iterator[str | None]:
-    """Provide TOPOLOOM_COLLECTIVES for a placed program; None without `options`.
+    """Yield the value of TOPOLOOM_COLLECTIVES for a placed program, or None.
 
-    Unless `options` name a placement or a machine, those of the job are added, in files
-    that exist inside the block. A file of message costs alone is kept. In a
-    `renumbered` program the library sees the ranks of the launcher, so that only host
-    names locate them.
+    Unless `options` contains a placement or a machine, the job's placement and machine
+    are added, in files that exist within the context. A file with only message costs is
+    merged. In a `renumbered` program, the library uses the launcher's rank numbers, so
+    that only host names locate ranks.
     """
     if options is None:
         yield None
@@ -36,7 +36,7 @@ def collectives_setting(
         return
     with shared_directory("collectives") as name:
         folder = Path(name).absolute()
-        if set(";(") & set(str(folder)):  # not allowed in a setting
+        if set(";(") & set(str(folder)):  # not allowed in settings
             yield write_setting(options)
             return
         machine, placement = folder / "machine", folder / "placement"
@@ -59,7 +59,7 @@ def _names_machine(text: str) -> bool:
 
 
 def _machine_lines(placed: PlacementFile, by_host: bool) -> str:
-    """Write the machine, and with one node per host the node of each host."""
+    """Format the machine; with one node per host, also the node of each host."""
     lines = [f"machine {placed.machine.text}\n"]
     if by_host and placed.hosts is not None:
         nodes = placed.allocation.nodes.tolist()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulates placements on the network, and predicts their time."""
+"""Simulates the messages of placements on the network, and predicts their time."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class _Case(NamedTuple):
         }
 
     def congestion(self, phases: list[CommGraph]) -> float:
-        # Objectives assume one rank per slot: ranks that share a slot are merged.
+        # Objectives are valid for one rank per slot: merge ranks that share a slot.
         slots, merged_rank = np.unique(self.placement.slots, return_inverse=True)
         on = (self.allocation, Placement(self.allocation, slots))
         found = 0.0
@@ -111,7 +111,7 @@ class _Case(NamedTuple):
 
 
 def check_same_machine(names: Sequence[str], given: Sequence[PlacementProblem]) -> None:
-    """Refuse placements on several machines."""
+    """Raise an error if placements are on different machines."""
     first = given[0].allocation.machine
     for name, one in zip(names, given, strict=False):
         machine = one.allocation.machine
@@ -123,7 +123,7 @@ def check_same_machine(names: Sequence[str], given: Sequence[PlacementProblem]) 
 
 
 class Simulations(NamedTuple):
-    """The results of the placements, and whether Ctrl-C ended the simulations."""
+    """Simulation results of placements; `interrupted` is set after Ctrl-C."""
 
     results: list[dict[str, Any]]
     interrupted: bool
@@ -136,9 +136,9 @@ def simulate_placements(
     simulate: Simulator,
     monitor: MonitorSimulation = unmonitored_simulation,
 ) -> Simulations:
-    """Simulate block order, then the placements, each inside `monitor`.
+    """Simulate block order, then the placements, each within a `monitor` context.
 
-    Ctrl-C omits the running simulation and those after it.
+    Ctrl-C drops the current and all later simulations.
     """
     cases = _cases(names, given)
     first = given[0]

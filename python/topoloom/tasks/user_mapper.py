@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""User mappers: functions in Python or in a shared library."""
+"""Loads and calls user mappers: functions in Python or in a shared library."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from topoloom.tasks.objective import Objective
 from topoloom.tasks.search import UNLIMITED, Progress, Search, always_continue
 from topoloom.tasks.sharing import share_slots
 
-#: `mine.py:function` or `libmine.so:function`, as the command line takes them.
+#: Matches `mine.py:function` and `libmine.so:function` of the command line.
 _TEXT = re.compile(r"(?P<path>.+\.(py|so|dylib)):(?P<function>[A-Za-z_]\w*)")
 _FILE = re.compile(r".+\.(py|so|dylib)")
 
@@ -48,7 +48,7 @@ class MapperProblem:
     graph
         The communication graph.
     allocation
-        The slots that ranks may get, on `machine`.
+        The slots that ranks may use, on `machine`.
     objective
         The objective, with phases and background traffic.
     load, capacity
@@ -58,10 +58,10 @@ class MapperProblem:
     shared
         Whether ranks share slots.
     search
-        The seed, and the limits that the mapper should keep.
+        The seed, and the limits that the mapper should respect.
     go_on
-        Progress callback: call it from time to time with the work done so far. When it
-        returns False, the mapper should return its best placement.
+        Progress callback, to be called from time to time with the work done so far. If
+        it returns False, the mapper should return its best placement.
     """
 
     graph: CommGraph
@@ -79,7 +79,7 @@ class MapperProblem:
         return self.allocation.machine
 
     def evaluator(self, slots: Any) -> Evaluator:
-        """Evaluate the objective incrementally, starting from a placement or slots."""
+        """Return an incremental evaluator of the objective for a placement or slots."""
         return Evaluator(
             self.graph,
             self.allocation,
@@ -88,13 +88,13 @@ class MapperProblem:
         )
 
     def placement(self, slots: Any) -> Placement:
-        """Check a placement, or an array with the slot of every rank.
+        """Convert a placement, or an array with the slot of every rank, and check it.
 
         Raises
         ------
         Error
-            If it does not place all ranks, or on slots that are not allocated or too
-            small for their load.
+            If ranks are missing, or slots are not allocated or their capacity is
+            exceeded.
         """
         if isinstance(slots, Placement):
             if slots.machine_text != self.machine.text:
@@ -128,19 +128,19 @@ class MapperProblem:
             )
 
 
-#: Returns a placement, or the slot of every rank.
+#: Function that returns a placement, or the slot of every rank.
 MapperFunction = Callable[[MapperProblem], Any]
 
 
 @dataclass(frozen=True)
 class UserMapper:
-    """A user mapper and its name."""
+    """The name and the function of a user mapper."""
 
     name: str
     function: MapperFunction
 
     def place(self, problem: MapperProblem) -> Placement:
-        """Call the function; an error becomes one line with the mapper's name."""
+        """Call the function; convert exceptions to one line with the mapper's name."""
         folder = Path.cwd()
         try:
             return problem.placement(self.function(problem))
@@ -165,7 +165,7 @@ def make_user_problem(
     search: Search,
     progress: Progress = always_continue,
 ) -> MapperProblem:
-    """Make the problem that a user mapper is called with."""
+    """Make the argument of a user mapper."""
     load, capacity = slot_capacities(graph, allocation, sharing)
     shared = share_slots(sharing, graph, allocation)
     return MapperProblem(
@@ -174,9 +174,9 @@ def make_user_problem(
 
 
 def is_user_mapper(text: str) -> bool:
-    """Whether the text names a mapper in a file; a file without function is refused."""
+    """Return whether a text is ``FILE:function``; raise an error for only a file."""
     if _FILE.fullmatch(text):
-        raise Error(f"mapper '{text}' names no function; add one: '{text}:FUNCTION'")
+        raise Error(f"mapper '{text}' has no function; add one: '{text}:FUNCTION'")
     return _TEXT.fullmatch(text) is not None
 
 
@@ -189,7 +189,7 @@ def load_mapper(text: str) -> UserMapper:
     match = _TEXT.fullmatch(text)
     if match is None:
         raise Error(
-            f"mapper '{text}' is not a file and a function, such as mine.py:place"
+            f"mapper '{text}' is not FILE:function, such as mine.py:place"
         )
     path = Path(match["path"])
     if not path.is_file():
@@ -203,7 +203,7 @@ def _from_python(path: Path, function: str) -> MapperFunction:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look up their module
+    sys.modules[spec.name] = module  # dataclasses look up their module by name
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
@@ -227,7 +227,7 @@ def mapper_header() -> Path:
 
 
 def _from_library(path: Path, function: str) -> MapperFunction:
-    """Find a `topoloom_mapper` of topoloom_mapper.h."""
+    """Load a function of type `topoloom_mapper` from a shared library."""
     try:
         library = ctypes.CDLL(str(path.resolve()))
     except OSError as error:
@@ -263,7 +263,7 @@ def _from_library(path: Path, function: str) -> MapperFunction:
 def _one_line(error: BaseException, before: str = "") -> str:
     try:
         words = str(error).split()
-    except Exception:  # a user's class may fail to describe itself
+    except Exception:  # str() of a user's exception may raise
         words = []
     text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(words))
     return before + text if text else ""

@@ -250,7 +250,7 @@ def test_invalid_edges_are_refused(
 @pytest.mark.parametrize(
     ("file", "lines", "ranks", "why"),
     [
-        ("m.graph", ["2 1", "2", "1"], None, "m.graph does not say which rank has"),
+        ("m.graph", ["2 1", "2", "1"], None, "m.graph has no owners of tasks"),
         ("m.graph", ["2 1", "2", "1"], ["0"], "m.assign has ranks of 1 task, but m.gr"),
         ("m.graph", ["2 1", "2", "1"], ["0", "x"], "m.assign:2: the rank of a task is"),
         ("m.graph", ["2 1", "2", "1"], ["0", "10000000"], "m.assign:2: the rank of a"),

@@ -220,7 +220,7 @@ def test_components_have_different_colors(topoloom: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "say how many nodes the job has, or give its allocation"),
+        ([], "no nodes are given; set a number of nodes"),
         (["--pattern", "p.npz", "-N", 4], "are for --choose"),
         (["-N", 4, "--time", "1s"], "are for --choose"),
         (["-N", 4, "--write-placement", "x.json"], "--write-placement needs --pattern"),

@@ -151,7 +151,7 @@ def test_a_budget_is_shared_by_all_searches(jobs: Command) -> None:
     ("words", "message"),
     [
         ([], "missing argument 'JOB'"),
-        (["a.npz"], "'a.npz' is one job; name two or more"),
+        (["a.npz"], "'a.npz' is only one job; name two or more"),
         (["a.npz@n[0-7]", "b.npz"], "'b.npz' has no allocation"),
         (["a.npz@n[0-7]", "b.npz@n[7-14]"], "node 7 is in the allocations of both a"),
         (["a.npz@n[0-7]", "a.npz@n[7-14]"], "of both a-1 and a-2"),

@@ -152,7 +152,7 @@ def test_a_placement_has_its_slots_already(topoloom: Command) -> None:
     for verb in ("judge", "bound"):
         outcome = topoloom(verb, "p.npz", "x.json", "--ranks-per-node", 2)
         assert outcome.status == 2
-        assert "x.json says which slots the job uses; leave out" in outcome.err
+        assert "x.json contains the slots of the job; leave out" in outcome.err
 
 
 def test_the_memory_of_nodes_is_printed_and_respected(topoloom: Command) -> None:

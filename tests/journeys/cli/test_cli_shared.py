@@ -199,7 +199,7 @@ def refused(topoloom: Command, *words: object) -> str:
         (["--capacities", "word.txt"], "word.txt:2: 'many' is not a number"),
         (["--capacities", "nan.txt"], "nan.txt:2: a capacity must be 0 or more"),
         (["--capacities", "negative.txt"], "negative.txt:2: a capacity must be 0"),
-        (["--capacities", "empty.txt"], "empty.txt holds no capacities"),
+        (["--capacities", "empty.txt"], "empty.txt contains no capacities"),
     ],
 )
 def test_wrong_capacities_are_refused_in_one_line(

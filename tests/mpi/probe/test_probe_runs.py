@@ -60,7 +60,7 @@ def test_one_rank_is_refused(mpi: Mpi, topoloom: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["-o", "m.json", "--", "mpirun"], "m.json: machines that are measured are "
+        (["-o", "m.json", "--", "mpirun"], "m.json: measured machines are "
          "written as .toml"),
         (["--", "mpirun"], "say with -o where to write the machine, such as "
          "-o m.toml"),
@@ -205,7 +205,7 @@ def test_a_killed_job_keeps_its_measured_samples(slow_machine: list[str]) -> Non
     ("filled", "message"),
     [
         (4096, "rank 0 cannot write '.*/ranks': No space left on device"),
-        (0, "m.npz: No space left on device; what was measured is in (.*) and beside"),
+        (0, "m.npz: No space left on device; the measurements are in (.*) and beside"),
     ],
 )
 def test_a_full_disk_is_reported_at_once(

@@ -357,5 +357,5 @@ def test_no_failure_of_a_mapper_ends_the_others(problem: Problem) -> None:
         "another machine, 'torus:8x8', not for 'torus:4x4'"
         in (found.failed["elsewhere"])
     )
-    with pytest.raises(Error, match=r"'mine\.py' names no function; add one"):
+    with pytest.raises(Error, match=r"'mine\.py' has no function; add one"):
         compare_mappers(problem, HOP_BYTES, ["mine.py"])

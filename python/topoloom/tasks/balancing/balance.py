@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Balances equal tasks: the plan of transfers and its cost on a machine."""
+"""Balances equal tasks: plans transfers and computes their cost on a machine."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TransferCost(NamedTuple):
     task_bytes
         The size of a task in bytes.
     judgement
-        The judgement of all transfers, each task sent once.
+        The measures of all transfers, each task sent once.
     """
 
     ranks: Ranks
@@ -46,7 +46,7 @@ class TransferCost(NamedTuple):
     judgement: Judgement
 
     def document(self) -> dict[str, Any]:
-        """Return its fields of the ``--json`` output."""
+        """Return the cost fields of the ``--json`` output."""
         return {
             "machine": self.ranks.allocation.machine.text,
             "bytes": self.task_bytes,
@@ -64,11 +64,11 @@ class BalanceResult(NamedTuple):
     method
         The balancer.
     loads
-        The load of every rank before.
+        The load of every rank before balancing.
     balance
-        The plan, its measures, and the loads after it.
+        The plan, its measures, and the loads after balancing.
     cost
-        Its cost on the machine, if one was given.
+        The cost of the plan on the machine; None without a machine.
     """
 
     method: str
@@ -104,19 +104,20 @@ def balance_loads(
     Parameters
     ----------
     loads : int array of shape ``(ranks,)``
-        Tasks that each rank holds.
+        Number of tasks of each rank.
     method
         The balancer, with options if any: ``alias(remainder=exact)``.
     ranks
-        The slots of the ranks, for balancers that choose near partners and for the cost
-        of the plan.
+        The slots of the ranks. Balancers that choose near partners and the cost of the
+        plan require them.
     task_bytes
         The size of a task in bytes.
 
     Raises
     ------
     Error
-        For bad loads, unknown methods, and a placement of another number of ranks.
+        For invalid loads, an unknown method, or a placement with another number of
+        ranks.
     """
     loads = np.asarray(loads)
     if ranks is None:
@@ -127,7 +128,7 @@ def balance_loads(
 
 
 def block_ranks(allocation: Allocation, count: int) -> Ranks:
-    """Put ranks on the slots of an allocation in order."""
+    """Place ranks on the slots of an allocation in order."""
     if count > allocation.slot_count:
         raise Error(
             f"there are {counted(count, 'rank')}, but the allocation has only "
@@ -137,7 +138,7 @@ def block_ranks(allocation: Allocation, count: int) -> Ranks:
 
 
 def sent_tasks(count: int, plan: NDArray[np.int64], task_bytes: int) -> CommGraph:
-    """Make the graph of transfers from rows of source, target and tasks.
+    """Make the graph of transfers from rows of source, target and number of tasks.
 
     Raises
     ------

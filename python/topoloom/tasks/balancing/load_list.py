@@ -12,7 +12,7 @@ from topoloom._core import Error
 from topoloom.support.files import read_text
 from topoloom.support.plain_text import is_number
 
-#: The core adds loads up in 63 bits, with room for phantom tasks.
+#: The core sums loads, including phantom tasks, in 63 bits.
 LIMIT = 2**62
 
 
@@ -26,8 +26,8 @@ def read_loads(path: str | Path) -> NDArray[np.int64]:
     Raises
     ------
     Error
-        If a line is not an integer of 0 or more, loads add up to 2^62 or more, or the
-        file is empty.
+        If a line is not an integer of 0 or more, if loads add up to 2^62 or more, or if
+        the file is empty.
     """
     loads, total = [], 0
     for number, line in enumerate(read_text(path).splitlines(), start=1):

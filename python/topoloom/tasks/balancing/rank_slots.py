@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the slots of ranks: from a placement file, or in order on a machine."""
+"""Finds the slots of ranks from a placement file, or assigns slots in order."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ def placed_ranks(
 ) -> Ranks | None:
     """Find the slots of ranks; None without a machine and a placement.
 
-    In an allocation ranks get the slots that the launcher uses: with fewer ranks than
-    slots, each node gets its share. `machine` may repeat the one of the placement.
+    With an allocation, ranks get the slots that the launcher uses: fewer ranks than
+    slots are spread over all nodes. With a placement, `machine` may only repeat the
+    placement's machine.
     """
     if placement is None:
         if machine is not None:
@@ -30,7 +31,7 @@ def placed_ranks(
                 given, _ = select_launched_slots(given, described, where, count)
             return block_ranks(given.allocation, count)
         if where.allocation or where.allocate:
-            raise Error("an allocation is of a machine; name that, too")
+            raise Error("an allocation requires a machine; name the machine, too")
         return None
     if where.allocation or where.allocate:
         raise Error(f"{placement} says which allocation it is for; leave out yours")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads hypergraphs as Zoltan's driver does: its own format, and PaToH's.
+"""Reads hypergraphs in the formats of Zoltan's driver and PaToH.
 
 Zoltan's header is ``vertices hyperedges pins NM``, with N weights per vertex and M per
 hyperedge. PaToH's is ``base vertices hyperedges pins [weights]``, with weights 0
-(none), 1 (vertices), 2 (hyperedges) or 3 (both). A line per hyperedge follows, its
-weight first. Then come the weights of vertices, on one line or on several.
+(none), 1 (vertices), 2 (hyperedges) or 3 (both). One line per hyperedge follows, with
+the weight first. The weights of vertices follow on one or several lines.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from topoloom.support.files import read_text
 from topoloom.tasks.balancing.hypergraph import Hypergraph
 from topoloom.tasks.balancing.task_list import MAX_BYTES, integer
 
-#: Above every number of vertices, hyperedges and pins.
+#: Limit above all numbers of vertices, hyperedges and pins.
 MAX_VERTICES = 2**32 - 1
-#: A larger hyperedge is a star, not all pairs.
+#: Larger hyperedges are approximated by a star instead of all pairs.
 MAX_PAIRED = 32
 #: Shares of weights are exact if they add up to at most this, else rounded.
 MAX_SHARES = 2**50

@@ -29,13 +29,13 @@ class TaskList(NamedTuple):
     Attributes
     ----------
     names
-        As in the table, each once.
+        Unique names of the tasks, as in the table.
     owners, loads, bytes
-        The rank that holds the task, its load, and its size in bytes.
+        The owner (a rank), the load and the size in bytes of each task.
     graph
-        The messages between tasks in a period; None if unknown.
+        The messages between tasks per period; None if unknown.
     hypergraph
-        The hypergraph that the tasks are from, if any; the graph approximates it.
+        The hypergraph that `graph` approximates; None for other files.
     """
 
     names: list[str]
@@ -47,7 +47,7 @@ class TaskList(NamedTuple):
 
 
 def is_task_list(path: str | Path) -> bool:
-    """Return whether the first line that is not a comment has columns."""
+    """Return whether the first line except comments has several columns."""
     lines = (line.partition("#")[0].strip() for line in read_text(path).splitlines())
     return "," in next(filter(None, lines), "")
 
@@ -60,8 +60,8 @@ def read_tasks(path: str | Path) -> TaskList:
     Raises
     ------
     Error
-        If a line has other columns, an invalid owner, load or number of bytes, or a
-        task that is on an earlier line.
+        If a line has other columns, a repeated task, or an invalid owner, load or
+        number of bytes.
     """
     names: dict[str, int] = {}
     rows = []
@@ -99,7 +99,7 @@ def read_tasks(path: str | Path) -> TaskList:
 
 
 def integer(text: str, what: str, limit: int) -> int:
-    """Read an integer from 0 to below a limit; `what` is for messages."""
+    """Read an integer from 0 to `limit` - 1; error messages contain `what`."""
     if not is_number(text):
         raise Error(f"{what} is an integer of 0 or more, not '{text[:40]}'")
     if len(text.lstrip("0")) > len(str(limit)) or int(text) >= limit:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulates the time that transfers of tasks take on a machine."""
+"""Simulates the duration of task transfers on a machine."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from topoloom.simulate import bind_switch, load_simulator
 from topoloom.simulate.result import ignore_progress
 from topoloom.tasks.balancing.balance import Ranks, sent_tasks
 
-#: The built-in switches simulate so many in ten seconds on a small machine.
+#: Limit: the built-in switches simulate this many in ten seconds on a small machine.
 MAX_PACKETS = 20_000_000
 
 
 def plan_rounds(loads: Ints, found: Balance, task_bytes: int) -> list[CommGraph]:
-    """Split a plan into rounds, so that ranks send only tasks that they hold."""
+    """Split a plan into rounds, so that no rank sends tasks before it received them."""
     held = loads.copy()
     source, target, left = found.plan.T.copy()
     rounds = []
@@ -39,7 +39,7 @@ def plan_rounds(loads: Ints, found: Balance, task_bytes: int) -> list[CommGraph]
 def time_moves(
     ranks: Ranks, rounds: Sequence[CommGraph], machine: str | None = None
 ) -> dict[str, float]:
-    """Simulate rounds, one after the other.
+    """Simulate rounds of transfers one after another.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def time_moves(
     rounds
         The transfers of each round.
     machine
-        The name or file of the machine, for its ``[switch]``.
+        The name or file of a machine whose ``[switch]`` settings are used.
 
     Returns
     -------

@@ -28,7 +28,7 @@ from topoloom.tasks.bus.named_affinities import NAMED, RANDOM
 ELEMENTS = 8
 BEST = "best"
 SCORE, BANDWIDTH = RANKINGS = ("score", "bandwidth")
-#: The source measures every default eight times.
+#: The source (Sudheer 2012) measures the default affinity eight times.
 TRIALS = 8
 
 
@@ -38,10 +38,11 @@ class BusTiming(NamedTuple):
     Attributes
     ----------
     piece
-        Bytes of the largest DMA transfer; messages of less do not wait.
+        Size of the largest DMA transfer in bytes; smaller messages do not wait for
+        others.
     ring_ends
-        Whether three messages on a ring may slow down at the ends of the bus, as
-        measured but not explained.
+        Whether three messages on a ring slow down at the ends of the bus. This effect
+        was measured, but not explained.
     """
 
     piece: int = 16384
@@ -52,7 +53,7 @@ AS_DESCRIBED = BusTiming()
 
 
 class Rate(NamedTuple):
-    """Bytes per second over the ways that half-way messages may go."""
+    """Bytes per second; half-way messages may use either direction of the ring."""
 
     worst: float
     mean: float
@@ -60,7 +61,7 @@ class Rate(NamedTuple):
 
 
 class Score(NamedTuple):
-    """Score of an assignment in halves of a unit; less is better, in this order."""
+    """Score of an assignment in half units; fields are compared in order."""
 
     peak: int
     imbalance: int
@@ -84,17 +85,17 @@ class Assignment:
     Attributes
     ----------
     name
-        Its name, if any.
+        The name of a named assignment; else empty.
     elements
         The element of every thread.
     score
         The score by which assignments are ranked.
     rank, alike
-        One more than the number of better assignments; the number of equal ones.
+        One plus the number of better assignments; the number of equally good ones.
     directions
         The number of messages in each direction.
     slowest, average
-        Bandwidth of the slowest message, and over all of them.
+        Bandwidth of the slowest message, and average over all messages.
     messages
         Bandwidth of every message.
     """
@@ -127,7 +128,7 @@ class Assignment:
 
 
 class Drawn(NamedTuple):
-    """The slowest message over several random assignments."""
+    """Statistics of the slowest message's bandwidth over random assignments."""
 
     trials: int
     mean: float
@@ -142,13 +143,13 @@ class Affinities:
     Attributes
     ----------
     scores, elements
-        A row for each assignment, the best first.
+        One row per assignment, the best first.
     unit
-        The unit of loads in bytes; scores are in halves of it.
+        The unit of loads in bytes; scores count half units.
     levels
-        The best assignments, one of each set of equal ones.
+        The best assignments, one for each distinct score.
     named
-        The named assignments, and the first random one.
+        The named assignments, and the first random assignment.
     drawn
         Statistics of random assignments.
     """
@@ -166,7 +167,7 @@ class Affinities:
         return self.levels[0]
 
     def assignment(self, name: str) -> Assignment:
-        """Find an assignment by name, or the best."""
+        """Find an assignment by name; `BEST` is the best one."""
         known = {BEST: self.best, **{one.name: one for one in self.named}}
         if name not in known:
             raise Error(unknown_name("affinity", name, known))
@@ -195,7 +196,7 @@ def messages_of(
 
 
 class BusThreads:
-    """The threads of a graph, and the bus that they are assigned to."""
+    """The threads of a graph, and the ring bus to which they are assigned."""
 
     def __init__(
         self, graph: CommGraph, allocation: Allocation, timing: BusTiming
@@ -212,7 +213,7 @@ class BusThreads:
 
     @property
     def speeds(self) -> dict[str, Any]:
-        """The arguments of `bus_rates` besides the messages."""
+        """The keyword arguments of `bus_rates`."""
         machine = self.allocation.machine
         return {
             "piece": self.timing.piece,
@@ -222,7 +223,7 @@ class BusThreads:
         }
 
     def rates(self, elements: Sequence[int], size: int | None = None) -> Any:
-        """Compute the rates of messages with their own sizes, or all of one `size`."""
+        """Compute the bandwidths of all messages; with `size`, all have that size."""
         at = self.stations[np.asarray(elements)]
         sizes = self.bytes if size is None else np.full_like(self.bytes, size)
         return bus_rates(
@@ -249,12 +250,12 @@ def rank_affinities(
     levels: int = 5,
     seed: int = 1,
 ) -> Affinities:
-    """Rank all 40,320 assignments; also measure named and random ones.
+    """Rank all 40,320 assignments; also measure named and random assignments.
 
     Every edge of the graph is one message. If sizes differ, loads count bytes. Ranking
-    by score is quick. Ranking by bandwidth compares the slowest message, in the mean
-    over the ways of half-way messages, then in the worst, then the average of all
-    messages.
+    by score is quick. Ranking by bandwidth compares the slowest message first: its mean
+    over the directions of half-way messages, then its minimum. Ties are broken by the
+    average of all messages.
     """
     check_int64("levels", levels, 1)
     check_int64("the seed", seed, 0)
@@ -288,7 +289,7 @@ def rates_by_size(
     sizes: Sequence[int],
     timing: BusTiming = AS_DESCRIBED,
 ) -> dict[str, list[Rate]]:
-    """Find the slowest message of every named assignment, by message size."""
+    """Compute the lowest bandwidth of every named assignment for each message size."""
     threads = BusThreads(graph, allocation, timing)
     return {
         name: [Rate(*threads.rates(elements, size).slowest) for size in sizes]
@@ -297,7 +298,7 @@ def rates_by_size(
 
 
 class _Ranked:
-    """Finds assignments in the ranking."""
+    """The ranking of all assignments."""
 
     def __init__(self, threads: BusThreads, found: BusAffinities, by: str) -> None:
         self.threads = threads
@@ -306,9 +307,10 @@ class _Ranked:
         keys = self.scores
         if by == BANDWIDTH:
             rates = found.rates(threads.allocation, threads.graph, **threads.speeds)
-            # In kB/s: sums in another order may differ in their last digits.
+            # Rounded to kB/s, because sums in another order may differ in their last
+            # digits.
             keys = -np.rint(np.asarray(rates)[:, [1, 0, 4]] / 1e3).astype(np.int64)
-            order = np.lexsort(keys.T[::-1])  # stable: by score where these are equal
+            order = np.lexsort(keys.T[::-1])  # stable: ties by score
             self.scores, self.elements = self.scores[order], self.elements[order]
             keys = keys[order]
         starts = np.any(keys[1:] != keys[:-1], axis=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts the directions of messages on a ring bus, and those that share links."""
+"""Counts messages on a ring bus by direction, and pairs that share links."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from topoloom._core import Machine
 
 
 class Directions(NamedTuple):
-    """The number of messages by direction, and of pairs that overlap."""
+    """The number of messages by direction, and the number of pairs that share links."""
 
     clockwise: int
     counter_clockwise: int
@@ -22,7 +22,7 @@ class Directions(NamedTuple):
 def count_directions(
     machine: Machine, messages: Iterable[tuple[int, int]]
 ) -> Directions:
-    """Count messages between stations; half-way ones overlap with nothing."""
+    """Count messages by direction; half-way messages do not count as overlapping."""
     stations = machine.node_count
     ways: tuple[list[set[int]], list[set[int]]] = ([], [])
     half_way = 0

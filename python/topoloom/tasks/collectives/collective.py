@@ -39,25 +39,25 @@ from topoloom.tasks.search import MonitorSearch, Search, unmonitored
 
 @dataclass(frozen=True)
 class CollectivePlatform:
-    """The cost of messages, the slots of the ranks, and their names for output."""
+    """The message costs and the slots of the ranks that predictions use, with names."""
 
-    model: NetworkModel | None  # None: the costs of the machine
+    model: NetworkModel | None  # None if the machine defines the message costs
     slots: RankSlots | None = None
     model_name: str = ""
-    machine_title: str = ""  # the machine as typed
+    machine_title: str = ""  # the machine as the user typed it
     hosts: tuple[str, ...] | None = None
     node: NodeParts = NO_PARTS
-    unused: str = ""  # the slots of a larger allocation that the launcher uses
+    unused: str = ""  # which slots of a larger allocation the launcher uses
 
     @property
     def machine_name(self) -> str:
-        """The machine as text; empty if there is none."""
+        """The text form of the machine; empty without a machine."""
         return self.slots.allocation.machine.text if self.slots is not None else ""
 
 
 @dataclass(frozen=True)
 class RankedCollective:
-    """The schedules of a collective, the fastest first, and the rank order."""
+    """The schedules of a collective from fastest to slowest, and the rank order."""
 
     call: Call
     platform: CollectivePlatform
@@ -72,7 +72,7 @@ class RankedCollective:
 
     @property
     def knows_cpu(self) -> bool:
-        """Whether the model gives the receive overhead, which is otherwise assumed."""
+        """Whether the model contains the receive overhead; else it is assumed."""
         model = self.platform.model
         if model is None:
             return False
@@ -99,7 +99,7 @@ class RankedCollective:
         return document
 
     def placement_file(self, **about: Any) -> PlacementFile:
-        """Measure the rank order; `about` are further fields of the file."""
+        """Return the placement file of the rank order; `about` adds fields to it."""
         assert self.together is not None
         assert self.platform.slots is not None
         best = self.together.best
@@ -115,7 +115,7 @@ class RankedCollective:
         )
 
     def graph(self) -> tuple[CommGraph, list[CommGraph]]:
-        """Make the graph of the best schedule, and the graphs of its rounds."""
+        """Make the communication graphs of the best schedule and of each round."""
         call, name = self.call, self.ranked[0].name
         schedule = call.schedule(name)
         if call.ranks * schedule.rounds > 1 << 25:
@@ -127,7 +127,7 @@ class RankedCollective:
         return schedule.graph(), rounds
 
     def decisions(self) -> dict[str, Any]:
-        """Make the decision table, for powers of two up to the number of ranks."""
+        """Make the decision table for powers of two up to the number of ranks."""
         platform = self.platform
         if self.call.demand is not None:
             raise Error("a demand has its own bytes; there is nothing to decide")
@@ -137,7 +137,7 @@ class RankedCollective:
         )
 
     def export_request(self) -> ExportRequest:
-        """Describe the call and its best schedule for an export."""
+        """Return the call and its best schedule as an export request."""
         model, slots = self.platform.model, self.platform.slots
         return ExportRequest(self.call, self.ranked[0].name, model, slots)
 
@@ -152,8 +152,8 @@ def read_call(
 ) -> Call:
     """Check and describe a call of a collective.
 
-    `demand`, the file of a communication graph, gives the messages of a many-to-many in
-    place of a size and a degree.
+    For a many-to-many, `demand` is the file of a communication graph. It replaces the
+    size and the degree.
     """
     check_int64("ranks", ranks, 1)
     check_int64("root", root, 0)
@@ -194,12 +194,12 @@ def read_platform(
     where: AllocationSpec | None = None,
     placement: str | Path | None = None,
 ) -> CollectivePlatform:
-    """Read the cost of messages and the slots of the ranks.
+    """Read the message costs and the slots of the ranks.
 
     Raises
     ------
     topoloom.Error
-        If the cost of messages is unknown, or the ranks do not fit the placement or the
+        If the message costs are unknown, or the ranks do not fit the placement or the
         machine.
     """
     found = load_model(model).model if model is not None else None
@@ -229,7 +229,7 @@ def read_platform(
 
 
 def _check_speeds(platform: CollectivePlatform) -> None:
-    """Refuse a machine without bandwidths, or without the startup cost of messages."""
+    """Raise an error for a machine without bandwidths or without startup cost."""
     assert platform.slots is not None
     machine = platform.slots.allocation.machine
     if machine.link_count and not machine.has_bandwidths:
@@ -286,9 +286,9 @@ def rank_collective(
     threads: int = 0,
     monitor: MonitorSearch = unmonitored,
 ) -> RankedCollective:
-    """Rank all schedules, or the named ones, by their time.
+    """Rank all schedules, or the named ones, by predicted time.
 
-    With `order_ranks` the ranks are first ordered for the best of all schedules.
+    With `order_ranks`, the ranks are first ordered for the fastest schedule.
     """
     together, interrupted = None, False
     if order_ranks:

@@ -29,20 +29,20 @@ from topoloom.tasks.collectives.simulate_schedules import SimulatedSchedules
 
 
 class ResultFiles(NamedTuple):
-    """Files to write; None for those that are not wanted.
+    """Paths of the output files; None for files that were not requested.
 
     Attributes
     ----------
     placement
         The order of the ranks.
     export, export_format
-        All collectives, in a format of `topoloom.schedules.exports`.
+        All collectives, and their format in `topoloom.schedules.exports`.
     pattern
-        The messages of the best schedule, with phases.
+        The communication graph of the best schedule, with phases.
     decisions
-        The schedule that libtopoloom-collective takes from each size on.
+        The decision table of libtopoloom-collective: a schedule for each size range.
     figure, over
-        Times over ``bytes``, ``ranks`` or ``degree``.
+        A figure of the times, and its x-axis: ``bytes``, ``ranks`` or ``degree``.
     rounds
         A drawing of the best schedule.
     """
@@ -57,12 +57,12 @@ class ResultFiles(NamedTuple):
     rounds: Path | None = None
 
     def check_figures(self, call: Call, platform: CollectivePlatform) -> None:
-        """Reject requests that cannot be drawn, before a long search.
+        """Raise an error before a long search if a figure cannot be drawn.
 
         Raises
         ------
         topoloom.Error
-            If there is nothing to draw over, or there are too many ranks for rounds.
+            If the x-axis would have one value, or there are too many ranks for rounds.
         """
         if self.figure is not None:
             vary_call(call, self.over, platform.slots)
@@ -72,7 +72,7 @@ class ResultFiles(NamedTuple):
 
 @dataclass(frozen=True)
 class CollectiveResult:
-    """A ranked collective, others for the same export, and simulated times."""
+    """A ranked collective, further collectives for the export, and simulated times."""
 
     found: RankedCollective
     others: Sequence[RankedCollective] = ()
@@ -80,16 +80,16 @@ class CollectiveResult:
 
     @property
     def simulated(self) -> dict[str, SimulationResult]:
-        """Map schedules to their simulation results."""
+        """The simulation results by schedule."""
         return {} if self.simulation is None else self.simulation.simulated
 
     @cached_property
     def decisions(self) -> dict[str, Any]:
-        """The decision table; searched once."""
+        """The decision table, which is computed once."""
         return self.found.decisions()
 
     def document(self, files: ResultFiles) -> dict[str, Any]:
-        """Return the ``--json`` fields, with the decisions if they are in a file."""
+        """Return the ``--json`` fields, including decisions if written to a file."""
         document = self.found.document()
         for each in document["schedules"]:
             if one := self.simulated.get(each["name"]):
@@ -105,12 +105,12 @@ class CollectiveResult:
         return document
 
     def write(self, files: ResultFiles, command: Sequence[str]) -> list[Path | None]:
-        """Write the files; of an interrupted search only the placement.
+        """Write the files; after an interrupted search, only the placement.
 
         Returns
         -------
         list
-            The files that were written, and None for those that are not wanted.
+            The paths of the written files, and None for files that were not requested.
         """
         found, call = self.found, self.found.call
         if files.placement is not None:
@@ -149,9 +149,9 @@ def rank_collectives(
     simulate: Callable[[RankedCollective], SimulatedSchedules] | None = None,
     **ordering: Any,
 ) -> CollectiveResult:
-    """Rank the schedules of each call; order ranks and simulate for the first only.
+    """Rank the schedules of each call; order and simulate only for the first call.
 
-    `ordering` are further arguments of `rank_collective`.
+    `ordering` contains further arguments of `rank_collective`.
     """
     first, *others = calls
     found = rank_collective(first, platform, schedules, **ordering)
@@ -163,12 +163,12 @@ def rank_collectives(
 
 
 def export_collectives(several: Sequence[RankedCollective], to: ScheduleFormat) -> str:
-    """Write decisions for an MPI library, or the best schedule, in a format.
+    """Format the decisions for an MPI library, or the best schedules.
 
     Raises
     ------
     topoloom.Error
-        If a collective is named twice, or the format cannot express one.
+        If a collective is named twice, or the format cannot express a collective.
     """
     names = [one.call.operation for one in several]
     for name in names:

@@ -13,16 +13,16 @@ from topoloom._core import Allocation, Error, GridLinks, Machine
 from topoloom.support.checks import check_int64
 from topoloom.support.units import format_bandwidth, format_seconds
 
-#: Used if neither the user nor the machine gives them.
+#: Default latency in s and bandwidth in B/s, if user and machine define none.
 LATENCY, BANDWIDTH = 1e-6, 10e9
-#: Bytes per second that one core copies.
+#: Copy bandwidth of one core in B/s.
 COPY_BANDWIDTH = 12e9
-#: The origin of a value.
+#: Origins of a value.
 MACHINE, ASSUMED = "the machine's", "assumed"
 
 
 class LineSpeeds(NamedTuple):
-    """Latency in s, bandwidths in B/s; None: the machine's, or a default."""
+    """Latency in s and bandwidths in B/s; None selects the machine's or a default."""
 
     latency: float | None = None
     bandwidth: float | None = None
@@ -30,12 +30,12 @@ class LineSpeeds(NamedTuple):
     channels: int = 1
 
     def resolve(self, allocation: Allocation, ranks: int) -> tuple[GridLinks, str]:
-        """Complete the values for ranks in an allocation, and describe them.
+        """Replace None by values for an allocation; also describe all values.
 
-        Between nodes they are those of a message from the first node to the second: the
-        lowest bandwidth of NIC and links, and the sum of latencies. Inside a node a
-        message has the copy bandwidth of a core, or its share of the memory bandwidth
-        when all ranks of the node send, if that is less.
+        Inter-node values are computed for a message from the first node to the second:
+        the lowest bandwidth of NIC and links, and the sum of latencies. Intra-node
+        bandwidth is the copy bandwidth of a core, limited to the share of memory
+        bandwidth when all ranks send.
         """
         self._check()
         machine = allocation.machine
@@ -79,7 +79,7 @@ class LineSpeeds(NamedTuple):
 
 
 def _latency(machine: Machine, of_links: float) -> tuple[float, str]:
-    """Return the latency of a message between nodes, and its origin."""
+    """Return the inter-node latency and its origin."""
     parts = {"startup": machine.startup, "node_latency": machine.node_latency}
     whole = sum(parts.values()) + of_links
     assumed = sum(parts[name] for name in machine.assumed_speeds if name in parts)
@@ -91,7 +91,7 @@ def _latency(machine: Machine, of_links: float) -> tuple[float, str]:
 
 
 def _inner_bandwidth(machine: Machine, slots: NDArray[np.uint32]) -> tuple[float, str]:
-    """Return the bandwidth inside a node when all its ranks send, and its origin."""
+    """Return the intra-node bandwidth when all ranks send, and its origin."""
     ranks = int(np.bincount(slots // machine.slots_per_node).max())
     share = machine.memory_bandwidth / ranks
     if share >= COPY_BANDWIDTH:

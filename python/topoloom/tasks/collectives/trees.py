@@ -24,13 +24,13 @@ from topoloom.support.plain_text import is_number
 
 @dataclass(frozen=True)
 class TreeLoads:
-    """Loads of the trees of one kind."""
+    """Link and switch loads of all trees of one kind."""
 
     trees: int
-    links_a_tree: float  # on average
+    links_a_tree: float  # average number of links
     depth: int
-    most_a_link: float  # messages, between switches or routers, if each root sends one
-    most_a_switch: int  # trees through it, or through a router
+    most_a_link: float  # messages on the busiest link if each root sends one
+    most_a_switch: int  # trees through the busiest switch or router
     loads_of_links: list[int]
     loads_of_switches: list[int]
 
@@ -43,7 +43,7 @@ class Multicasts:
     roots: list[int]
     members: int
     trees: dict[str, TreeLoads]
-    groups: list[tuple[int, list[int]]]  # each root, and its members
+    groups: list[tuple[int, list[int]]]  # root and members of each multicast
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
@@ -65,7 +65,7 @@ def build_trees(
     """Build the trees of every kind that the machine supports.
 
     `roots` are positions in the allocation, such as ``0-3,8``, or the number of equally
-    spaced roots. `members` nodes are drawn for every tree, by default all nodes.
+    spaced roots. Each tree has `members` randomly drawn nodes, by default all nodes.
     """
     machine, nodes = allocation.machine, allocation.nodes.tolist()
     if members is not None:
@@ -103,7 +103,7 @@ def _loads(
         raise Error(f"{machine.text} has no links to make trees of")
     share = len(multicasts) / len(trees)
     on_link, on_vertex = tree_loads(machine, trees)
-    # The links of a fat tree's nodes carry the same messages in every tree.
+    # Skip host links of fat trees: they carry the same messages in every tree.
     first = machine.node_count if "least-loaded" in tree_kinds(machine) else 0
     between = [
         load

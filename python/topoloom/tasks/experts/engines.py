@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inference engines: their choice among replicas, and their files."""
+"""Describes inference engines: their replica choice and placement files."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ ExpertSlots = NDArray[np.uint32]
 
 
 class Engine(NamedTuple):
-    """The dispatch of tokens by an engine, and the file that it reads.
+    """The token dispatch of an inference engine, and its placement file.
 
     Attributes
     ----------
     nearest
-        Whether a replica on the token's own node is preferred to others.
+        Whether the engine prefers replicas on the token's own node.
     write
-        Writes the file from the experts in the slots of all layers, the layers that
-        have experts, and the number of GPUs.
+        Formats the file. Arguments: experts by layer and slot, the layers with experts,
+        and the number of GPUs.
     settings
-        Options to type; ``FILE`` stands for the file, ``COUNT`` for the redundant
-        experts.
+        Options of the engine; ``FILE`` is replaced by the file, ``COUNT`` by the number
+        of redundant experts.
     is_numbered
-        Whether layers without experts are counted.
+        Whether layer numbers in the file include layers without experts.
     suffix
         The required suffix of the file.
     """
@@ -43,7 +43,7 @@ class Engine(NamedTuple):
     suffix: str = ""
 
     def rejects_name(self, path: Path) -> bool:
-        """Whether the engine does not read a file of this name."""
+        """Return whether the engine cannot read a file with this suffix."""
         return bool(self.suffix) and path.suffix != self.suffix
 
 
@@ -87,14 +87,14 @@ def _trtllm(held: ExpertSlots, layers: NDArray[np.int64], gpus: int) -> str:
     )
 
 
-#: Engines by name.
+#: Inference engines by name.
 ENGINES = {
     "sglang": Engine(
         True,
         _sglang,
         ("--ep-num-redundant-experts COUNT", "--init-expert-location FILE"),
         is_numbered=True,
-        suffix=".json",  # other names are taken for the content itself
+        suffix=".json",  # SGLang parses any other name as JSON text
     ),
     "vllm": Engine(
         False,
@@ -121,7 +121,7 @@ def find_engine(name: str) -> Engine:
     Raises
     ------
     Error
-        For an unknown name, with the nearest one.
+        For an unknown name; the message suggests the nearest name.
     """
     if name not in ENGINES:
         raise Error(unknown_name("engine", name, ENGINES))

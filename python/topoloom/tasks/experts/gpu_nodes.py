@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups GPUs by the fast network: NVLink domains, else nodes."""
+"""Groups GPUs by fast interconnect: by NVLink domain, else by node."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def gpu_nodes(allocation: Allocation, count: int) -> NDArray[np.uint32]:
     Raises
     ------
     Error
-        For more GPUs than slots.
+        If there are more GPUs than slots.
     """
     machine = allocation.machine
     if count > allocation.slot_count:

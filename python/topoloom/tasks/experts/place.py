@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places experts on GPUs: few nodes visited per token, with a load limit per GPU."""
+"""Places experts on GPUs: minimizes nodes per token, with a load limit per GPU."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class ExpertCost(NamedTuple):
     Attributes
     ----------
     visits
-        Number of other nodes that a token visits; without tokens, the share of choices
-        that leave the token's node.
+        Remote nodes per token; without recorded tokens, the share of choices that leave
+        the token's node.
     load
-        Load of the busiest GPU over the mean, by tokens if known, else by `loads`.
+        Load of the busiest GPU divided by the mean; loads count tokens if known.
     load_worst
-        The same in the worst layer.
+        This ratio in the worst layer.
     """
 
     visits: float
@@ -38,16 +38,17 @@ class ExpertCost(NamedTuple):
 
 
 class SlackCost(NamedTuple):
-    """The cost of placements with a slack, averaged over some layers.
+    """The cost of placements with a load slack, averaged over some layers.
 
     Attributes
     ----------
     slack
-        Share by which the busiest GPU may exceed that of the most even placement.
+        Share by which the busiest GPU's load may exceed the load in the most even
+        placement.
     visits, load
         As in `ExpertCost`.
     step
-        Time of a step relative to the smallest slack, if sending to other nodes and
+        Step time relative to the smallest slack, if sending to other nodes and
         computing on the busiest GPU take equally long.
     """
 
@@ -57,29 +58,30 @@ class SlackCost(NamedTuple):
     step: float
 
 
-#: Slacks that are tried by default. The first evens out GPUs like EPLB.
+#: Default slacks to compare. The first one balances GPUs as evenly as EPLB.
 SLACKS = (0.01, 0.05, 0.1, 0.2)
 
-#: Required gain of a step: few tokens measure it to some percent.
+#: Least gain for a larger slack: few tokens measure a step to a few percent.
 WORTH = 0.02
 
 
 class PlacedExperts(NamedTuple):
-    """Experts on GPUs, and two usual placements for comparison.
+    """A placement of experts on GPUs, and two common placements for comparison.
 
     Attributes
     ----------
     routing, nodes, nearest
-        Loads and tokens, the node of each GPU, and whether tokens prefer replicas on
-        their own node.
+        Loads and tokens; the node of each GPU; whether tokens prefer replicas on their
+        own node.
     slack
-        Share by which the busiest GPU may exceed that of the most even placement.
+        Share by which the busiest GPU's load may exceed the load in the most even
+        placement.
     tried
-        The slacks that were compared; empty if one was given.
+        The compared slacks with their costs; empty if the slack was given.
     in_order, by_load, best : uint32 arrays of shape ``(layers, slots)``
-        Experts by slot, GPU after GPU. `in_order` has expert i in slot i, and the first
-        experts again as redundant ones. `by_load` balances loads only; `best` has few
-        visits.
+        Experts by slot, ordered by GPU. `in_order` has expert i in slot i, and repeats
+        the first experts as redundant ones. `by_load` balances only loads; `best`
+        minimizes visits.
     """
 
     routing: ExpertRouting
@@ -93,11 +95,11 @@ class PlacedExperts(NamedTuple):
 
     @property
     def redundant(self) -> int:
-        """Count the slots beyond one for each expert."""
+        """The number of redundant experts per layer."""
         return int(self.best.shape[1] - self.routing.loads.shape[1])
 
     def cost(self, held: ExpertSlots) -> ExpertCost:
-        """Measure a placement with tokens that the search has not seen."""
+        """Compute the cost of a placement with tokens that the search did not use."""
         part = held[self.routing.layers]
         return _cost(self.routing, self.nodes, part, self.nearest)
 
@@ -114,14 +116,14 @@ class PlacedExperts(NamedTuple):
 
     @property
     def slots(self) -> int:
-        """Count the slots of a GPU."""
+        """The number of slots per GPU."""
         return int(self.best.shape[1]) // len(self.nodes)
 
     @property
     def least(self) -> float | None:
-        """A lower bound on visits; None with tokens, or unless `nearest`.
+        """A lower bound on visits; None with recorded tokens, or without `nearest`.
 
-        Each further replica keeps at most the tokens of one more node.
+        Each additional replica makes an expert local for at most one more node.
         """
         if self.routing.topk_ids is not None:
             return None
@@ -136,7 +138,7 @@ class PlacedExperts(NamedTuple):
         return float((1 - share * (1 + ordered @ counts)).mean())
 
     def text(self, engine: Engine) -> str:
-        """Write the best placement in the format of an engine."""
+        """Format the best placement for an engine."""
         return engine.write(self.best, self.routing.layers, len(self.nodes))
 
     def document(self) -> dict[str, Any]:
@@ -181,20 +183,21 @@ def place_on_gpus(
     Parameters
     ----------
     routing
-        Loads, and tokens if known; the search uses every second token.
+        Loads, and tokens if recorded; the search uses every second token.
     gpus, redundant
-        Ranks of expert parallelism, and slots beyond one for each expert.
+        Number of expert-parallel ranks, and of redundant experts.
     nearest
-        Whether a token goes to a replica on its own node if there is one.
+        Whether tokens are sent to a replica on their own node if one exists.
     slack
-        Share by which the busiest GPU may exceed that of the most even placement. By
-        default that of `SLACKS` with the shortest step, see `SlackCost`; the smallest
-        unless another is shorter by `WORTH`.
+        Share by which the busiest GPU's load may exceed the load in the most even
+        placement. By default, the value of `SLACKS` with the shortest step in
+        `SlackCost`. The smallest slack is preferred unless another is faster by
+        `WORTH`.
 
     Raises
     ------
     Error
-        For more GPUs than there are, and slots that do not divide among them.
+        If there are too few GPUs, or slots do not divide evenly among them.
     """
     experts = routing.loads.shape[1]
     if gpus < 1 or redundant < 0:
@@ -243,7 +246,7 @@ def _try_slacks(
     nearest: bool,
     seed: int,
 ) -> tuple[SlackCost, ...]:
-    """Place a few layers, evenly spread, with each of `SLACKS`."""
+    """Place a few evenly spaced layers with each of `SLACKS`; return the costs."""
     part = routing.some_layers(3)
     found: list[SlackCost] = []
     for slack in SLACKS:
@@ -259,7 +262,7 @@ def _try_slacks(
 def _cost(
     routing: ExpertRouting, nodes: NDArray[np.uint32], held: ExpertSlots, nearest: bool
 ) -> ExpertCost:
-    """Measure a placement of the layers that have experts."""
+    """Compute the cost of a placement of the layers with experts."""
     rows = measure_experts(
         routing.measured_loads, nodes, held, routing.half(1), nearest=nearest
     )
@@ -275,7 +278,7 @@ def _search_placements(
     slack: float,
     seed: int,
 ) -> tuple[ExpertSlots, ExpertSlots]:
-    """Place the layers with experts by loads alone, and for few visits."""
+    """Place the layers with experts twice: by loads only, and for few visits."""
     tokens = routing.topk_ids
     even, best = place_experts(
         routing.searched_loads,

@@ -22,7 +22,7 @@ from topoloom.support.files import prefix_errors, read_text
 
 
 class ExpertRouting(NamedTuple):
-    """The loads of experts, and the experts that tokens choose.
+    """The load of each expert, and the experts of each token.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class ExpertRouting(NamedTuple):
     topk_ids : int64 array of shape ``(layers, tokens, per_token)``, or None
         Experts of each token, -1 for none.
     is_counted
-        Whether `loads` are those of `topk_ids`, not of a recording of their own.
+        Whether `loads` was computed from `topk_ids`, not recorded separately.
     """
 
     loads: NDArray[np.float64]
@@ -44,7 +44,7 @@ class ExpertRouting(NamedTuple):
         return np.flatnonzero(self.loads.sum(axis=1) > 0)
 
     def half(self, first: int) -> NDArray[np.int64] | None:
-        """List every second token of the layers with experts, in rows."""
+        """Return every second token of the layers with experts, one row per token."""
         if self.topk_ids is None:
             return None
         part = self.topk_ids[self.layers, first::2]
@@ -52,16 +52,16 @@ class ExpertRouting(NamedTuple):
 
     @property
     def searched_loads(self) -> NDArray[np.float64]:
-        """The loads that a search uses, without those of tokens in ``half(1)``."""
+        """The loads for a search; excludes tokens in ``half(1)``."""
         return self._counts(0) if self.is_counted else self.loads[self.layers]
 
     @property
     def measured_loads(self) -> NDArray[np.float64]:
-        """The loads of the tokens in ``half(1)``, with which visits are measured."""
+        """The loads for evaluation: loads of the tokens in ``half(1)``."""
         return self.loads[self.layers] if self.topk_ids is None else self._counts(1)
 
     def some_layers(self, count: int) -> ExpertRouting:
-        """Take some of the layers with experts, evenly spread; all if there are few."""
+        """Select up to `count` evenly spaced layers with experts."""
         layers = self.layers
         at = np.linspace(0, len(layers) - 1, min(count, len(layers))).astype(np.int64)
         part = layers[at]
@@ -70,7 +70,7 @@ class ExpertRouting(NamedTuple):
 
     @property
     def repeating(self) -> int:
-        """Count the tokens of all layers that choose an expert twice."""
+        """The number of tokens that list an expert twice, summed over all layers."""
         if self.topk_ids is None:
             return 0
         ordered = np.sort(self.topk_ids, axis=2)
@@ -78,19 +78,19 @@ class ExpertRouting(NamedTuple):
         return int(again.any(axis=2).sum())
 
     def _counts(self, first: int) -> NDArray[np.float64]:
-        """Count the choices of every second token."""
+        """Count how often every second token chooses each expert."""
         assert self.topk_ids is not None
         return _counted(self.topk_ids[self.layers, first::2], self.loads.shape[1])
 
 
 def read_routing(path: str | Path) -> ExpertRouting:
-    """Read loads, and tokens where a file has them.
+    """Read loads, and tokens if the file contains tokens.
 
     Raises
     ------
     Error
-        For other files or shapes, negative or infinite loads, unknown experts, and if
-        no layer has a load.
+        For other files or shapes, negative or infinite loads, unknown experts, or if
+        all loads are 0.
     """
     path = Path(path)
     with prefix_errors(path):
@@ -142,7 +142,7 @@ def _counts(document: Any) -> NDArray[np.float64]:
 
 
 def _summed(counts: NDArray[Any], what: str) -> NDArray[np.float64]:
-    """Add up the steps that were counted, if there are any."""
+    """Sum an array over its leading axis of steps, if it has one."""
     if counts.ndim == 3:
         with np.errstate(over="ignore"):
             counts = counts.sum(axis=0)
@@ -155,7 +155,7 @@ def _summed(counts: NDArray[Any], what: str) -> NDArray[np.float64]:
 
 
 def _load_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    # Read at once, so that a file replaced meanwhile is read in one state.
+    # Read the whole file at once, in case it is replaced meanwhile.
     stream = io.BytesIO(path.read_bytes())
     try:
         found = np.load(stream, allow_pickle=False)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Places several jobs on one machine to minimize interference.
 
-The value of a job is that of the objective on the links that it uses, with the traffic
-of the others on them. The value of all jobs is that of the worst job, for congestion
-the busiest link; hop-bytes are added up. Ties are broken by fewer hop-bytes.
+The objective of a job counts the links that the job uses, with the traffic of the other
+jobs on them. The joint objective is the worst job's objective (for congestion, the
+busiest link); hop-bytes are summed. Lower hop-bytes break ties.
 
-Jobs with their own slots are first placed separately. Then they are placed again in
-turn, given the traffic of the others, and a placement is kept if it improves all jobs
-together. This ends when no turn improves anything (best responses, as in congestion
-games). Jobs with one pool of slots are placed as a single graph.
+Jobs with their own slots are first placed separately. Then each job in turn is placed
+again, given the traffic of the others, and its new placement is kept if the joint
+objective improves. The search ends when no job can improve it (best responses, as in
+congestion games). Jobs with one pool of slots are placed as a single graph.
 """
 
 from __future__ import annotations
@@ -45,32 +45,32 @@ class Job(NamedTuple):
 
 
 class ConcurrentJobs(NamedTuple):
-    """Jobs that run at the same time, and the value of each."""
+    """Placements of concurrent jobs, and the objective of each job."""
 
     jobs: list[Job]
     placements: list[Placement]
-    loads: list[Loads]  # bytes by link, of each job
-    values: list[float]  # of the objective, given the others
-    value: float  # of all jobs
+    loads: list[Loads]  # bytes per link of each job
+    values: list[float]  # objective of each job, given the others
+    value: float  # joint objective of all jobs
     hop_bytes: int
 
     @property
     def key(self) -> tuple[float, int]:
-        """The sort key of solutions; less is better."""
+        """The sort key of solutions: joint objective, then hop-bytes."""
         return self.value, self.hop_bytes
 
 
 class JointPlacement(NamedTuple):
     """The joint placement, and the separate placements for comparison."""
 
-    alone: list[float]  # of the objective, placed on an empty machine
-    apart: ConcurrentJobs  # the same placements, with all jobs running
-    together: ConcurrentJobs  # the best found, never worse than apart
+    alone: list[float]  # objective of each job on an empty machine
+    apart: ConcurrentJobs  # separate placements, with all jobs running
+    together: ConcurrentJobs  # best joint placements, never worse than `apart`
     work: int
 
 
 class Budget:
-    """A budget of seconds and work that several searches share."""
+    """A budget of seconds and work shared by several searches."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class Budget:
 
     @property
     def ended(self) -> bool:
-        """Whether the budget is used up, or progress stopped the search."""
+        """Whether the budget is exhausted, or the callback stopped the search."""
         late = self._seconds is not None and self._seconds_left() <= 0
         spent = self._work is not None and self.work_done >= self._work
         return self._stopped or late or spent
@@ -108,7 +108,7 @@ class Budget:
         share: float,
         background: Loads | None = None,
     ) -> Placement:
-        """Place a graph with a share of the budget, or what remains of it."""
+        """Place a graph with a share of the budget, at most the remaining budget."""
         seconds = work = None
         if self._seconds is not None:
             seconds = max(0.0, min(share * self._seconds, self._seconds_left()))
@@ -126,7 +126,7 @@ class Budget:
             background=background,
             progress=self._report_progress,
         )
-        # The overshoot of a search depends on the number of threads.
+        # Charge at most `work`: the overshoot depends on the number of threads.
         self.work_done += found.work if work is None else min(found.work, work)
         return found.placement
 
@@ -140,7 +140,7 @@ class Budget:
 
 
 def place_jointly(jobs: Sequence[Job], budget: Budget) -> JointPlacement:
-    """Place jobs with their own slots.
+    """Place jobs jointly, each on its own slots.
 
     Raises
     ------
@@ -170,9 +170,10 @@ def place_jointly(jobs: Sequence[Job], budget: Budget) -> JointPlacement:
 def place_in_pool(
     graphs: Sequence[tuple[str, CommGraph]], pool: Allocation, budget: Budget
 ) -> JointPlacement:
-    """Place jobs, given by name and graph, that share a pool of slots.
+    """Place jobs jointly in a shared pool of slots; `graphs` maps names to graphs.
 
-    Placed separately, each job gets the first free slots; alone it may use all of them.
+    For the separate placements, each job gets the first free slots. Alone, it may use
+    the whole pool.
 
     Raises
     ------
@@ -230,7 +231,7 @@ def _run_together(
 
 
 def _others(loads: Sequence[Loads], job: int) -> Loads:
-    """Sum the bytes by link of all jobs but one."""
+    """Sum the bytes per link of all jobs except one."""
     total: Loads = np.sum([own for k, own in enumerate(loads) if k != job], axis=0)
     return total
 
@@ -261,7 +262,7 @@ def _jobs_on(
     slots: Sequence[NDArray[np.uint32]],
     pool: Allocation,
 ) -> list[Job]:
-    """Make jobs with their slots of the pool, in the order of the pool."""
+    """Make jobs whose allocations contain their slots in the order of the pool."""
     machine = pool.machine
     jobs = []
     for (name, graph), own in zip(graphs, slots, strict=True):
@@ -272,7 +273,7 @@ def _jobs_on(
 
 
 def _union(graphs: Sequence[CommGraph]) -> CommGraph:
-    """Make the disjoint union of graphs."""
+    """Make the disjoint union of several graphs."""
     ranks = np.cumsum([0] + [graph.rank_count for graph in graphs[:-1]])
     edges = np.cumsum([0] + [graph.edge_count for graph in graphs])
     firsts = [

@@ -16,14 +16,14 @@ from topoloom.tasks.jobs.joint import ConcurrentJobs, JointPlacement
 
 
 class JobTimes(NamedTuple):
-    """Seconds of each job.
+    """Simulated seconds of each job.
 
     Attributes
     ----------
     alone
-        The joint placement of the job on an empty machine.
+        Seconds with the joint placement on an empty machine.
     apart, jointly
-        Separate and joint placements, while all jobs run.
+        Seconds with separate and with joint placements, while all jobs run.
     """
 
     alone: list[float]
@@ -36,7 +36,7 @@ def simulate_jobs(
     switch: SwitchModel | None = None,
     progress: ReportProgress = ignore_progress,
 ) -> JobTimes:
-    """Simulate one message of each pair of ranks; all jobs start at once.
+    """Simulate one message per pair of communicating ranks; all jobs start at once.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses nodes for a job among free ones, generates or measures an allocation."""
+"""Chooses free nodes for a job, or generates or measures an allocation."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ Slots = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True)
 class AllocatedNodes:
-    """The nodes of a job, and the facts of their shape."""
+    """The nodes of a job, and facts about the shape of the allocation."""
 
     nodes: AllocatedHosts
     title: str
-    facts: Mapping[str, Any]  # of the shape
+    facts: Mapping[str, Any]  # facts about the shape
     choice: NodeChoice | None = None
-    generated: Mapping[str, int] | None = None  # fragments and seed
+    generated: Mapping[str, int] | None = None  # number of fragments, and seed
     machine_name: str = ""
     node: NodeParts = NO_PARTS
     switches: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class AllocatedNodes:
 
     @property
     def interrupted(self) -> bool:
-        """Whether a search was stopped."""
+        """Whether a search was interrupted."""
         choices = (self.choice, self.for_mesh)
         return any(one is not None and one.interrupted for one in choices)
 
@@ -78,7 +78,7 @@ class AllocatedNodes:
         return document | dict(self.generated or {})
 
     def placement_file(self, **about: Any) -> PlacementFile:
-        """Measure the placement on chosen nodes; `about` are further fields."""
+        """Return the placement file on the chosen nodes; `about` adds fields to it."""
         choice = self.choice
         assert choice is not None
         assert choice.found is not None
@@ -121,12 +121,13 @@ def allocate_nodes(
     free
         Nodes to choose from, as a file or a host list.
     graph_file, mapper, search
-        The graph that nodes are chosen for; without one they are close together.
+        The graph for which nodes are chosen; without one, nodes close to each other are
+        chosen.
     mesh, traffic
-        Axes that hosts are chosen and ordered for, among the free nodes or all; see
+        Axes for which hosts are chosen and ordered; see
         `topoloom.tasks.machines.choose_for_mesh`.
     jobs
-        Files of other jobs, with which links may be shared.
+        Files of other jobs, with which this job may share links.
     """
     machine, described = load_described(machine_text)
     others: dict[str, Allocation] = {}
@@ -164,7 +165,7 @@ def allocate_nodes(
             title += f" in {counted(pieces, 'fragment')}, seed {where.seed}"
             generated = {"fragments": pieces, "seed": where.seed}
     else:
-        raise Error("say how many nodes the job has, or give its allocation")
+        raise Error("no nodes are given; set a number of nodes, or an allocation")
     facts = shape_facts(nodes.allocation, others, search.seed)
     name = machine_name(machine, described.node)
     return AllocatedNodes(
@@ -183,9 +184,9 @@ def allocate_nodes(
 def _of_one_type(
     free: Allocation, node: NodeParts
 ) -> tuple[Allocation, Callable[[Slots], Slots]]:
-    """Move free nodes to a machine with nodes of their type only, for the search.
+    """Return the free nodes on a machine that has only nodes of their type.
 
-    Also returns the map of its slots to those of the given machine.
+    Also return the function that maps slots of this machine to the original machine.
     """
     machine = free.machine
     ids = set(free.nodes.tolist())
@@ -195,8 +196,8 @@ def _of_one_type(
     if len(types) > 1:
         counts = " and ".join(str(len(kind.slots)) for kind in types)
         raise Error(
-            f"the free nodes differ, with {counted(len(types), 'type')} of {counts} "
-            "slots; choose for a pattern among nodes of one type"
+            f"the free nodes have {counted(len(types), 'type')}, of {counts} slots; "
+            "give free nodes of one type"
         )
     one = machine_of_type(machine, types[0])
     places = np.array(types[0].slots, np.uint32)
@@ -217,7 +218,7 @@ def _choose(
     search: Search,
     monitor: MonitorSearch,
 ) -> tuple[Allocation, NodeChoice, str]:
-    """Choose `nodes` of the free nodes, or as many as the graph needs."""
+    """Choose `nodes` of the free nodes, by default enough for the graph."""
     free, machine = listed.allocation, listed.allocation.machine
     if machine.nodes_per_host > 1:
         return choose_hosts(free, nodes, graph_file, mapper, search, monitor)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places a job into leaf groups, with segments that share groups of higher levels.
+"""Places segments of a job into leaf groups and into groups of higher levels.
 
-Sizes are the numbers of hosts that share one group, for each level from leaf groups up;
-1 requests nothing. Each size is a multiple of the smaller ones before it.
+A size is the number of consecutive hosts that share one group of a level. Sizes are
+listed from leaf groups up; 1 requests nothing. Each size above 1 is a multiple of the
+sizes before it.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ class HostGroups(NamedTuple):
     leaves
         The hosts of each leaf group.
     above
-        The group of each leaf group, for each level above, the lowest first.
+        For each level above leaf groups, from the lowest: the group of each leaf group.
     strides
         Distances in hosts between neighbors along the axes of a job.
     seed
-        Seed of the random ways.
+        Seed of the random placements.
     """
 
     leaves: Sequence[Sequence[int]]
@@ -38,14 +39,14 @@ class HostGroups(NamedTuple):
 
 
 class _Level(NamedTuple):
-    """A level with a requested size: its groups by leaf group, and the size."""
+    """A level with a requested size, and the group of each leaf group."""
 
     group: Ids
     size: int
 
 
 def count_fitting_hosts(cluster: HostGroups, sizes: Sequence[int]) -> int:
-    """Count the hosts that fit with the requested sizes."""
+    """Count the hosts that a job with the requested sizes can use."""
     requested = _requested_levels(cluster, sizes)
     all_leaves = np.arange(len(cluster.leaves))
     return _capacity(cluster, requested, all_leaves) * requested[-1].size
@@ -56,12 +57,12 @@ def nested_places(
 ) -> Iterator[tuple[int, ...]]:
     """Yield several placements of a job's segments on leaf groups.
 
-    At each level, segments are placed as by `segment_places`. With two levels, all
-    placements at each level are combined with the first at the other.
+    At each level, `segment_places` places the segments. With two levels, all placements
+    at each level are combined with the first placement at the other level.
 
     Yields
     ------
-    The leaf group of every segment of the first size, in the order of ranks.
+    The leaf group of every segment of the first size, in rank order.
     """
     requested = _requested_levels(cluster, sizes)
     all_leaves = np.arange(len(cluster.leaves))
@@ -77,14 +78,14 @@ def _requested_levels(cluster: HostGroups, sizes: Sequence[int]) -> list[_Level]
 
 
 def _capacity(cluster: HostGroups, requested: Sequence[_Level], inside: Ids) -> int:
-    """Count the segments of the last level that fit into some leaf groups."""
+    """Count the segments of the highest level that fit into leaf groups `inside`."""
     return sum(_capacities(cluster, requested, inside).values())
 
 
 def _capacities(
     cluster: HostGroups, requested: Sequence[_Level], inside: Ids
 ) -> dict[int, int]:
-    """Count the segments of the last level that fit, by its groups."""
+    """Count the segments of the highest level that fit into each of its groups."""
     *lower, last = requested
     if not lower:
         return {
@@ -98,7 +99,7 @@ def _capacities(
 
 
 def _within(level: _Level, inside: Ids, group: int) -> Ids:
-    """Select the leaf groups in a group."""
+    """Select the leaf groups that belong to a group."""
     own: Ids = inside[level.group[inside] == group]
     return own
 

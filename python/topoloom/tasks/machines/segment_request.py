@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the segments of hosts that a job should request from its scheduler.
+"""Finds the size of host segments that a job should request from its scheduler.
 
-For a request of segments of s hosts, the scheduler puts each segment into any one leaf
-group, or group of a level above. The time of a job is that of the worst of several ways
-to do so, in rank order. Among segments near the best time, the smallest are requested:
-schedulers grant small segments sooner.
+For a request of segments of s hosts, the scheduler places each segment in any one leaf
+group, or in one group of a higher level. The time of a job is its worst time over
+several such placements, in rank order. Among sizes near the best time, the smallest is
+requested, because schedulers grant small segments sooner.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ from topoloom.tasks.machines.shape_times import NEAR, ShapeTimes, divisors
 
 @dataclass(frozen=True)
 class SegmentRequest:
-    """The segments to request, and the times of others.
+    """The segments to request, and the predicted times of alternatives.
 
     Attributes
     ----------
     shape
-        The shape to request.
+        The shape to request from the scheduler.
     seconds
-        Seconds of a step by hosts per segment, for segments placed anywhere. Bytes on
-        the busiest link if the machine has no bandwidths.
+        Step time in seconds by hosts per segment, for segments placed anywhere. Without
+        bandwidths, bytes on the busiest link.
     taken
-        Seconds of a step with the shape.
+        Step time in seconds with `shape`.
     has_bandwidths
         Whether the machine has bandwidths.
     order
-        The name of the order of a framework's job; empty for a mesh.
+        The axis order of a framework's job; empty for a mesh.
     beyond
-        A faster shape that cannot be requested, and its time.
+        A faster shape that the scheduler does not support, and its step time.
     """
 
     shape: TopologyRequest
@@ -70,7 +70,7 @@ class SegmentRequest:
         return len(times) > 1 and max(times) <= min(times) * (1 + NEAR)
 
     def text(self, scheduler: str) -> str:
-        """Write the request, after comments with the times of other segments."""
+        """Format the request, preceded by comments with the times of alternatives."""
         lines = [
             f"# segments of {counted(size, 'host')}: {self._step(seconds)}"
             for size, seconds in self.seconds.items()
@@ -82,7 +82,7 @@ class SegmentRequest:
         elif self.alike:
             lines.append(
                 "# all segments cost the same; if the machine's bandwidths are "
-                "assumed, correct them and ask again"
+                "assumed, correct them and run this command again"
             )
         elif self.shape.above and self.beyond is None:
             lines.append("# groups above those of segments save nothing")
@@ -107,33 +107,34 @@ def find_segments(
     progress: Callable[[int, int], None] = lambda done, all: None,
     scheduler: str = "slurm",
 ) -> SegmentRequest:
-    """Compare all segments that divide the hosts of a job.
+    """Find the best segments by comparing all sizes that divide the hosts of a job.
 
     If groups above leaf groups reduce the time further, the smallest shape that the
-    scheduler supports is found. Levels are reduced from leaf groups up, while those
-    above have the largest fitting size.
+    scheduler supports is searched. Sizes are minimized level by level from leaf groups
+    up; levels above have their largest fitting size.
 
     Parameters
     ----------
     cluster
-        All hosts that a job may get; incomplete hosts are left out. A rank takes a
-        slot.
+        All hosts that a job may use; partly allocated hosts are ignored. Each rank has
+        one slot.
     mesh, traffic
         The axes and their traffic, as in `topoloom.tasks.axes.map_axes`.
     labels
-        Labels of levels, leaf groups first; by default those of the usual operators.
+        Labels of the levels, starting with leaf groups; by default the labels of common
+        operators.
     seed
-        Seed of the random ways to place segments.
+        Seed of the random placements of segments.
     progress
-        Called with the number of shapes compared, and of shapes planned so far.
+        Called with the number of compared shapes and the number of planned shapes.
     scheduler
         The scheduler, which limits the shapes that can be requested.
 
     Raises
     ------
     topoloom.Error
-        On machines without leaf groups, and for jobs that do not fill hosts or need too
-        many.
+        If the machine has no leaf groups, or the job does not fill hosts or requires
+        too many.
     """
     machine = cluster.machine
     axes = mesh if isinstance(mesh, Mapping) else mesh.mesh
@@ -195,7 +196,7 @@ def _shaped(shape: TopologyRequest, sizes: Sequence[int]) -> TopologyRequest:
 
 
 def _smallest(found: Mapping[tuple[int, ...], float]) -> tuple[int, ...]:
-    """Choose, among shapes near the best time, the one with the smallest sizes."""
+    """Choose the shape with the smallest sizes among shapes near the best time."""
     near = min(found.values()) * (1 + NEAR)
     return min(
         (sizes for sizes, taken in found.items() if taken <= near),
@@ -219,7 +220,7 @@ def _time(
     mesh: Mapping[str, int] | Job,
     traffic: Sequence[Traffic] | TrainingStep,
 ) -> float:
-    """Predict the seconds of a step in the default order."""
+    """Predict the step time in seconds with the default order."""
     if isinstance(mesh, Mapping):
         sends = traffic.traffic(mesh) if isinstance(traffic, TrainingStep) else traffic
         return order_axes(allocation, mesh, sends, lambda _: False).given.total

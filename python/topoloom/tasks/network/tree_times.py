@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulates collectives in switches, and as messages through the same switches."""
+"""Simulates in-switch collectives, and the same collectives as messages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from topoloom.support.nearest import unknown_name
 from topoloom.tasks.collectives.trees import Multicasts
 from topoloom.tasks.search import UNLIMITED, MonitorSearch, unmonitored
 
-#: Operations, and their operation in switches.
+#: MPI operations, and the in-switch operation that implements each.
 IN_SWITCHES = {
     "broadcast": "multicast",
     "reduce": "reduce",
@@ -40,26 +40,26 @@ IN_SWITCHES = {
 
 @dataclass(frozen=True)
 class SizeTimes:
-    """Seconds of an operation on all trees at once, for one message size."""
+    """Seconds of an operation on all trees concurrently, for one message size."""
 
     bytes: int
-    in_switches: dict[str, float]  # by the kind of trees
+    in_switches: dict[str, float]  # seconds by kind of tree
     messages: (
         float | None
-    )  # None for several groups and an operation that needs a schedule
-    how: str  # the schedule, or direct messages between roots and members
+    )  # seconds as messages; None for all-reduces of several groups
+    how: str  # name of the schedule, or direct messages
 
 
 @dataclass(frozen=True)
 class TreeTimes:
-    """Times by size, in the order of the sizes."""
+    """Simulated times of an operation by message size."""
 
     operation: str
     sizes: list[SizeTimes]
     interrupted: bool
 
     def document(self) -> dict[str, Any]:
-        """Return its fields of the ``--json`` output."""
+        """Return the fields of the ``--json`` output."""
         sizes = [
             {
                 "bytes": size.bytes,
@@ -81,17 +81,18 @@ def time_trees(
     *,
     monitor: MonitorSearch = unmonitored,
 ) -> TreeTimes:
-    """Simulate an operation along all trees at once, in output-queued switches.
+    """Simulate an operation on all trees concurrently in output-queued switches.
 
-    Each root is a member of its group. Several trees of a root share its message. The
-    same operation is simulated as messages: for one group by the schedule with the
-    lowest predicted time, for several groups directly between roots and members.
+    Each root is a member of its group. Several trees of one root each transfer a part
+    of its message. The operation is also simulated as messages: with one group, by the
+    schedule with the lowest predicted time; with several groups, directly between roots
+    and members.
 
     Raises
     ------
     Error
-        For operations that switches do not support, groups of one node, switches that
-        are not output-queued, and machines without bandwidths.
+        For operations without in-switch support, groups of one node, switches that are
+        not output-queued, and machines without bandwidths.
     """
     operation = _read_operation(operation)
     if operation == "barrier":
@@ -117,7 +118,7 @@ def time_trees(
 
 
 def _read_operation(text: str) -> str:
-    """Read an operation in switches; MPI's spelling is accepted."""
+    """Parse the name of an in-switch operation; MPI names are accepted."""
     try:
         operation = read_operation(text)
     except Error:
@@ -136,7 +137,7 @@ def _require_output_queued(switch: SwitchModel) -> None:
 
 
 class _Operation:
-    """An operation on some groups."""
+    """A collective operation on several groups, with its trees and switches."""
 
     def __init__(
         self,
@@ -160,7 +161,7 @@ class _Operation:
         }
 
     def times(self, size: int, progress: Any) -> SizeTimes:
-        """Simulate messages of a size in switches and as messages."""
+        """Simulate the operation in switches and as messages, for one message size."""
         in_switches = {
             kind: self._in_switches(kind, size, progress).seconds
             for kind in self._trees
@@ -191,7 +192,7 @@ class _Operation:
         )
 
     def _by_schedule(self, size: int, progress: Any) -> tuple[ProgramMeasure, str]:
-        """Simulate the best schedule; ranks are the members, the root first."""
+        """Simulate the fastest schedule; the root is rank 0, other members follow."""
         members = self._groups[0][1]
         a_node = self._allocation.machine.slots_per_node
         first: dict[int, int] = {}
