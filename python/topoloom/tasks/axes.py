@@ -140,7 +140,7 @@ class MappedAxes:
         if gpus_per_node not in (None, most):
             raise Error(
                 f"{gpus_per_node} GPUs per node, but hosts of the machine have {most}; "
-                "leave it out"
+                "leave out the GPUs per node"
             )
         return replace(self, gpus_per_node=most)
 
@@ -178,7 +178,7 @@ class MappedAxes:
         """Format the chosen order for one of `FORMATS` except the schedulers."""
         if program in ("name", "settings"):
             if self.job is None:
-                raise Error(f"a mesh has no {program}; ask for a framework's job")
+                raise Error(f"a mesh has no {program}; describe a framework's job")
             name = self.orders.text(self.chosen)
             return "\n".join(self.job.settings(name)) if program == "settings" else name
         if program == "jax":
@@ -325,6 +325,4 @@ def _differing(axes: Mapping[str, int], from_axes: Mapping[str, int]) -> str:
 def _mesh_only(orders: MeshOrders | LayoutOrders) -> MeshOrders:
     if isinstance(orders, MeshOrders):
         return orders
-    raise Error(
-        "a framework's job is not one mesh of devices; ask for the device of every rank"
-    )
+    raise Error("a framework's job is not one mesh of devices; use the format ranks")

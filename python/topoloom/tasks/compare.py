@@ -143,7 +143,7 @@ def split_mappers(text: str) -> list[str]:
     """Split a list of mappers at commas outside parentheses; drop duplicates."""
     names = [name.strip() for name in re.split(r",(?![^()]*\))", text)]
     if not all(names):
-        raise Error(f"the list of mappers '{text}' holds an empty name")
+        raise Error(f"the list of mappers '{text}' contains an empty name")
     return list(dict.fromkeys(names))
 
 

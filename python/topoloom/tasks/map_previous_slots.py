@@ -28,8 +28,8 @@ def previous_slots(
     if machine.slots_per_node != before.slots_per_node:
         raise Error(
             "the previous placement is for nodes of "
-            f"{counted(before.slots_per_node, 'slot')}, but those of "
-            f"{machine.text} have {machine.slots_per_node}"
+            f"{counted(before.slots_per_node, 'slot')}, but nodes of {machine.text} "
+            f"have {machine.slots_per_node}"
         )
     if hosts is not None and previous.hosts is not None:
         current = {name: node for node, name in _named(allocation, hosts)}

@@ -58,6 +58,6 @@ def write_probed_page(
     probed = read_probed(machine)
     inputs = (machine, probed.samples_path)
     if output.exists() and any(output.samefile(path) for path in inputs):
-        raise Error(f"{output} is read for the page; name another file for it")
+        raise Error(f"{output} is an input of the page; name another output file")
     save_probed_page(output, probed, command)
     return WrittenPage(output, write_probed_headline(probed))

@@ -90,8 +90,8 @@ def load_problem(
     if share_slots(sharing, graph, given.allocation):
         if where.order.limits:
             raise Error(
-                "ranks that share slots, with an imbalance or capacities, go without "
-                "ranks per node, cores per rank and memory per rank"
+                "an imbalance or capacities cannot be combined with ranks per node, "
+                "cores per rank or memory per rank"
             )
         return Problem(
             graph,
@@ -183,8 +183,8 @@ def generate_allocation(
     usable = set(range(machine.node_count)) - vacant_nodes(hosts)
     if nodes > len(usable):
         raise Error(
-            f"cannot allocate {nodes:,} nodes: {len(usable):,} of the machine's have a "
-            "host, and the others are vacant"
+            f"cannot allocate {nodes:,} nodes: {len(usable):,} of the machine's nodes "
+            "have a host, the others are vacant"
         )
     drawn = nodes
     while True:

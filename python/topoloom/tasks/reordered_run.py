@@ -70,7 +70,7 @@ def run_reordered(
 
     _check_mapper(options.mapper)
     if options.search.seed > _MAX_SEED:
-        raise Error(f"--seed {options.search.seed}: at most {_MAX_SEED} here")
+        raise Error(f"--seed {options.search.seed}: at most {_MAX_SEED} is supported")
     # Report errors in the input before the program runs.
     text = None if where is None else format_machine_file(where)
     launcher = find_launcher(program)

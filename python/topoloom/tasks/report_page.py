@@ -133,7 +133,7 @@ def write_report(
     report = build_report(graph, graph_file, made, phases, command=command, names=names)
     inputs = [*placements, Path(graph_file)]
     if output.exists() and any(output.samefile(path) for path in inputs):
-        raise Error(f"{output} is read for the page; name another file for it")
+        raise Error(f"{output} is an input of the page; name another output file")
     interrupted = False
     if simulator is not None:
         operations = load_operations(graph_file)

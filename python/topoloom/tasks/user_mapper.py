@@ -123,8 +123,8 @@ class MapperProblem:
         if len(over):
             slot = self.allocation.slots[over[0]]
             raise Error(
-                f"the ranks on slot {slot} have a load of {held[slot]}, but it may "
-                f"hold {self.capacity[over[0]]}"
+                f"the ranks on slot {slot} have a load of {held[slot]}, but its "
+                f"capacity is {self.capacity[over[0]]}"
             )
 
 
@@ -188,12 +188,10 @@ def load_mapper(text: str) -> UserMapper:
     """
     match = _TEXT.fullmatch(text)
     if match is None:
-        raise Error(
-            f"mapper '{text}' is not FILE:function, such as mine.py:place"
-        )
+        raise Error(f"mapper '{text}' is not FILE:function, such as mine.py:place")
     path = Path(match["path"])
     if not path.is_file():
-        raise Error(f"there is no file {path} to read a mapper from")
+        raise Error(f"the mapper file {path} does not exist")
     load = _from_python if path.suffix == ".py" else _from_library
     return UserMapper(text, load(path, match["function"]))
 

@@ -179,7 +179,10 @@ def test_invalid_loads_are_refused_in_one_line(
             ["--method", "auto(cost=busiest-link)"],
             "balancer 'auto' with a cost chooses by a machine; give one",
         ),
-        (["--allocate", "4"], "an allocation requires a machine; name the machine, too"),
+        (
+            ["--allocate", "4"],
+            "an allocation requires a machine; name the machine, too",
+        ),
     ],
 )
 def test_invalid_options_are_refused_in_one_line(

@@ -168,7 +168,7 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         ),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--degree", 2],
-            "give a demand or a degree",
+            "a demand and a degree are mutually exclusive",
         ),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--figure", "f.svg"],
@@ -176,14 +176,14 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         ),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--decisions", "d.json"],
-            "there is nothing to decide",
+            "there are no decisions by size",
         ),
         (["many-to-many", "-n", 8, "--degree", 8], "there are 0 to 7"),
         (["alltoall", "-n", 8, "--degree", 2], "a degree is for many-to-many"),
         (["alltoall", "-n", 17, "-m", TORUS], "17 ranks, but the allocation has only"),
         (["alltoall", "-n", 8, "--placement", "empty.json"], "the file is empty"),
         (["alltoall", "-n", 8, "-m", "torus:4x4"], "add one, as in torus:8x8x8,band"),
-        (["alltoall", "-n", 8, "--order-ranks"], "for a machine; name one"),
+        (["alltoall", "-n", 8, "--order-ranks"], "requires a machine; name a machine"),
         (
             ["alltoall", "-n", 8, "-o", "x.json"],
             "what --to says, or what --run measures; add one",

@@ -369,7 +369,7 @@ def test_no_input_is_overwritten(topoloom: Command, tmp_path: Path) -> None:
     before = path.read_bytes()
     for name in ("m.toml", "m.npz"):
         refused = topoloom("report", "m.toml", "-o", name)
-        assert "is read for the page; name another file for it" in refused.err
+        assert "is an input of the page; name another output file" in refused.err
     assert path.read_bytes() == before
 
 

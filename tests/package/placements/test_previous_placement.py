@@ -75,7 +75,7 @@ def test_another_machine_without_names_is_refused() -> None:
 
 def test_nodes_with_another_number_of_slots_are_refused() -> None:
     before = earlier("torus:4x4", [5, 2, 9], [9, 2, 5], hosts="abc")
-    with pytest.raises(Error, match=r"nodes of 1 slot, but those of .* have 2"):
+    with pytest.raises(Error, match=r"nodes of 1 slot, but nodes of .* have 2"):
         find(before, "torus:4x4+node:2", [5, 2, 9], hosts="abc")
 
 

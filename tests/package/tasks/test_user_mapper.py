@@ -183,7 +183,7 @@ def test_files_are_read_before_anything_is_placed(problem: Problem) -> None:
     Path("broken.py").write_text("def place(:\n")
     Path("stops.py").write_text("import sys\nsys.exit(3)\n")
     for text, message in (
-        ("none.py:f", "there is no file none.py"),
+        ("none.py:f", "the mapper file none.py does not exist"),
         ("mine.py:swapper", "did you mean 'swapping'"),
         ("mine.py:number", "mine.py: number is not a function"),
         ("broken.py:place", "broken.py raised SyntaxError: "),

@@ -34,7 +34,7 @@ def placed_ranks(
             raise Error("an allocation requires a machine; name the machine, too")
         return None
     if where.allocation or where.allocate:
-        raise Error(f"{placement} says which allocation it is for; leave out yours")
+        raise Error(f"{placement} contains its allocation; leave out the allocation")
     file = load_placement(placement)
     if machine is not None and load_machine(machine).text != file.machine.text:
         raise Error(
@@ -44,7 +44,7 @@ def placed_ranks(
     if len(file.placement.slots) != count:
         raise Error(
             f"{placement} places {counted(len(file.placement.slots), 'rank')}, "
-            f"but there are loads of {count}"
+            f"but the loads are of {count}"
         )
     return Ranks(file.allocation, file.placement)
 

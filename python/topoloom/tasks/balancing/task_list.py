@@ -89,7 +89,7 @@ def read_tasks(path: str | Path) -> TaskList:
         raise Error(f"{path} has no tasks; give one per line below {HEAD}")
     owners, loads, sizes = zip(*rows, strict=True)
     if not math.isfinite(sum(loads)):
-        raise Error(f"{path}: the loads of all tasks add up to more than a number can")
+        raise Error(f"{path}: the sum of all loads exceeds a 64-bit float")
     return TaskList(
         list(names),
         np.array(owners, np.uint32),

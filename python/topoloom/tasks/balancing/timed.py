@@ -77,8 +77,7 @@ def time_moves(
 def _refuse_many(_: int, packets: int) -> None:
     if packets > MAX_PACKETS:
         raise Error(
-            f"tasks that move are {packets:,} packets in our switches, and up to "
-            f"{MAX_PACKETS:,} are simulated; simulate smaller tasks, since times of "
-            "large ones grow with their bytes, or give the machine's [switch] a larger "
-            "payload"
+            f"the tasks are {packets:,} packets, more than the {MAX_PACKETS:,} that "
+            "the switches can simulate; simulate smaller tasks (times are proportional "
+            "to bytes), or set a larger payload in the machine's [switch]"
         )

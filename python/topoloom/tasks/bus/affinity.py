@@ -205,7 +205,7 @@ class BusThreads:
         if graph.rank_count != ELEMENTS:
             raise Error(
                 f"a ring bus takes {ELEMENTS} threads, not {graph.rank_count}; "
-                f"a blade of two of them {2 * ELEMENTS}"
+                f"a two-bus blade takes {2 * ELEMENTS}"
             )
         self.graph, self.allocation, self.timing = graph, allocation, timing
         self.stations = np.array(bus_stations(allocation), np.uint32)

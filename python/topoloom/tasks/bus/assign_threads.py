@@ -72,7 +72,7 @@ def load_threads(graph: str, size: int | None = None) -> CommGraph:
     """
     if graph not in PATTERNS or Path(graph).exists():
         if size is not None and graph not in PATTERNS:
-            raise Error("messages from a file have their own sizes")
+            raise Error("a file contains its message sizes; leave out the size")
         return load_graph(graph)
     return make_graph(graph, Request(ELEMENTS, size or PATTERN_BYTES))
 

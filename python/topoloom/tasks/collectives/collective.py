@@ -121,7 +121,7 @@ class RankedCollective:
         if call.ranks * schedule.rounds > 1 << 25:
             raise Error(
                 f"{name} has {schedule.rounds} rounds of up to {call.ranks} messages, "
-                "more than a pattern may have; take fewer ranks, or another schedule"
+                "more than a pattern may contain; use fewer ranks, or another schedule"
             )
         rounds = [schedule.phase(number) for number in range(schedule.rounds)]
         return schedule.graph(), rounds
@@ -130,7 +130,7 @@ class RankedCollective:
         """Make the decision table for powers of two up to the number of ranks."""
         platform = self.platform
         if self.call.demand is not None:
-            raise Error("a demand has its own bytes; there is nothing to decide")
+            raise Error("a demand defines all sizes, so there are no decisions by size")
         found = decide_by_ranks(self.call, platform.model, platform.slots)
         return make_decision_table(
             self.call.operation, found, platform.model_name, platform.machine_name
@@ -163,8 +163,7 @@ def read_call(
         return _read_demand(name, ranks, degree, demand)
     if many and degree is None:
         raise Error(
-            f"{name} needs a degree, to how many of the next ranks each rank sends, or "
-            "a demand"
+            f"{name} requires a degree (number of next ranks to send to) or a demand"
         )
     if degree is not None:
         check_int64("degree", degree, 1)
@@ -177,12 +176,12 @@ def _read_demand(name: str, ranks: int, degree: int | None, demand: str | Path) 
     if not name.startswith("many-to-many"):
         raise Error(f"a demand is for many-to-many, not for {name}")
     if degree is not None:
-        raise Error("give a demand or a degree; a demand names every pair")
+        raise Error("a demand and a degree are mutually exclusive; give one")
     graph = load_graph(demand)
     if graph.rank_count != ranks:
         raise Error(
-            f"{demand} is of {counted(graph.rank_count, 'rank')}, not of {ranks}; "
-            "give that number of ranks"
+            f"{demand} has {counted(graph.rank_count, 'rank')}, not {ranks}; give "
+            f"{graph.rank_count} ranks"
         )
     return Call(name, ranks, 0, demand=graph)
 
@@ -204,14 +203,10 @@ def read_platform(
     """
     found = load_model(model).model if model is not None else None
     if machine is not None and placement is not None:
-        raise Error(
-            "give a machine or a placement, not both; the placement has its machine"
-        )
+        raise Error("a placement contains its machine; leave out the machine")
     where = where or AllocationSpec()
     if machine is None and where._replace(seed=1) != AllocationSpec():
-        raise Error(
-            "an allocation says where on a machine the ranks are; name the machine"
-        )
+        raise Error("an allocation requires a machine; name the machine, too")
     given = "of the machine" if model is None else model
     if placement is not None:
         platform = _placed(call, found, given, placement)
@@ -221,7 +216,7 @@ def read_platform(
         return CollectivePlatform(found, model_name=given)
     else:
         raise Error(
-            "the cost of a message is not known; name a model (see 'topoloom model "
+            "message costs are unknown; name a model (see 'topoloom model "
             "list') or a machine"
         )
     _check_speeds(platform)
@@ -239,8 +234,8 @@ def _check_speeds(platform: CollectivePlatform) -> None:
         )
     if platform.model is None and "startup" not in write_port(machine):
         raise Error(
-            f"the startup cost of a message on {machine.name} is not known; give a "
-            "model (see 'topoloom model list') or +node:...,startup=1us"
+            f"the startup cost of {machine.name} is unknown; name a model (see "
+            "'topoloom model list') or +node:...,startup=1us"
         )
 
 
@@ -293,7 +288,7 @@ def rank_collective(
     together, interrupted = None, False
     if order_ranks:
         if platform.slots is None:
-            raise Error("ranks are ordered for a machine; name one")
+            raise Error("ordering ranks requires a machine; name a machine")
         at = platform.slots.allocation
         with monitor("ordering", Search(seed, threads=threads)) as progress:
             together = optimize_jointly(

@@ -93,8 +93,8 @@ def check_cells(extents: Sequence[int], ranks: int, name: str) -> None:
             for each in (extents, nearest_extents(list(extents), ranks))
         )
         raise Error(
-            f"a grid of {grid} does not have the {ranks} cells of the ranks that "
-            f"{name} places; the nearest that has is {near}"
+            f"a grid of {grid} does not have {ranks} cells, one per rank of {name}; "
+            f"the nearest grid is {near}"
         )
 
 

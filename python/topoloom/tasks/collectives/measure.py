@@ -237,7 +237,7 @@ def _check(call: Call, sizes: Sequence[int]) -> None:
     if call.operation.startswith("many-to-many"):
         raise Error(f"MPI has no {call.operation} to run; measure an all-to-all")
     if call.root >= call.ranks:
-        raise Error(f"root {call.root} of {call.ranks} ranks; they count from 0")
+        raise Error(f"root {call.root} is none of the ranks 0 to {call.ranks - 1}")
     if len(set(sizes)) < len(sizes):
         raise Error("a size is given twice; leave one out")
     for size in sizes:

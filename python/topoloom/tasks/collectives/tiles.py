@@ -175,6 +175,7 @@ def _counts(grid: Sequence[int], tile: Sequence[int]) -> list[int]:
 def _time_field(collective: str) -> str:
     if collective not in COLLECTIVES:
         raise Error(
-            f"no collective '{collective}' on tiles; there are {', '.join(COLLECTIVES)}"
+            f"no collective '{collective}' for tiles; expected one of "
+            f"{', '.join(COLLECTIVES)}"
         )
     return COLLECTIVES[collective]

@@ -71,7 +71,9 @@ def build_trees(
     if members is not None:
         check_int64("members", members, 1)
         if members > len(nodes):
-            raise Error(f"members {members} of {len(nodes)} nodes; ask for no more")
+            raise Error(
+                f"members {members}: the allocation has {len(nodes)} nodes"
+            )
     chosen = [nodes[position] for position in _positions(roots, len(nodes))]
     multicasts = [
         (root, nodes if members is None else random.Random(draw).sample(nodes, members))
@@ -91,7 +93,7 @@ def _positions(roots: str, nodes: int) -> Sequence[int]:
         return expand_ranges(roots, nodes)
     count = int(roots)
     if not 1 <= count <= nodes:
-        raise Error(f"roots {roots}: there are 1 to {nodes}")
+        raise Error(f"roots {roots}: expected 1 to {nodes}")
     return [i * nodes // count for i in range(count)]
 
 
@@ -100,7 +102,7 @@ def _loads(
 ) -> TreeLoads:
     trees = spanning_trees(machine, kind, multicasts)
     if not trees:
-        raise Error(f"{machine.text} has no links to make trees of")
+        raise Error(f"{machine.text} has no links, which trees require")
     share = len(multicasts) / len(trees)
     on_link, on_vertex = tree_loads(machine, trees)
     # Skip host links of fat trees: they carry the same messages in every tree.

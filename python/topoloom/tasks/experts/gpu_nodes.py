@@ -22,8 +22,8 @@ def gpu_nodes(allocation: Allocation, count: int) -> NDArray[np.uint32]:
     machine = allocation.machine
     if count > allocation.slot_count:
         raise Error(
-            f"experts on {count:,} GPUs take as many slots; {machine.name} has "
-            f"{counted(allocation.slot_count, 'slot')} in the allocation"
+            f"experts on {count:,} GPUs require one slot each, but the allocation of "
+            f"{machine.name} has {counted(allocation.slot_count, 'slot')}"
         )
     nodes = allocation.slots[:count] // machine.slots_per_node
     topology = write_topology(MachineText(machine.text))

@@ -201,7 +201,7 @@ def place_on_gpus(
     """
     experts = routing.loads.shape[1]
     if gpus < 1 or redundant < 0:
-        raise Error("experts take 1 GPU or more, and 0 redundant ones or more")
+        raise Error("experts require 1 GPU or more, and 0 or more redundant experts")
     slots, rest = divmod(experts + redundant, gpus)
     if rest or not slots:
         least = max(redundant + gpus - rest if rest else 0, gpus - experts)
@@ -213,7 +213,7 @@ def place_on_gpus(
     if slots > experts:
         raise Error(
             f"{redundant} redundant experts are {slots} slots on each of {gpus} GPUs; "
-            f"a GPU holds an expert once, so at most {experts * (gpus - 1)} are of use"
+            f"a GPU stores an expert once, so at most {experts * (gpus - 1)} are useful"
         )
     nodes = gpu_nodes(allocation, gpus)
     layers = routing.layers

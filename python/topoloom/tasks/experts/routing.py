@@ -198,7 +198,7 @@ def _tokens(ids: NDArray[Any]) -> NDArray[np.int64]:
             "chosen)"
         )
     if ids.dtype.kind == "f":
-        raise Error("topk_ids are numbers of experts, not fractions")
+        raise Error("topk_ids contains fractions; expected expert numbers")
     kept = (ids >= 0).any(axis=(0, 2))
     if kept.sum() < 2:
         raise Error("topk_ids has fewer than two tokens that choose an expert")
@@ -217,8 +217,8 @@ def _checked(found: ExpertRouting) -> ExpertRouting:
         sums = loads.sum(axis=1)
     if not np.isfinite(sums).all():
         raise Error(
-            f"the loads of layer {int(np.argmin(np.isfinite(sums)))} add up to more "
-            "than a double holds; divide all of them by the same number"
+            f"the loads of layer {int(np.argmin(np.isfinite(sums)))} exceed a 64-bit "
+            "float in sum; scale all loads down"
         )
     if not len(found.layers):
         raise Error("no layer has a load")
@@ -227,7 +227,7 @@ def _checked(found: ExpertRouting) -> ExpertRouting:
             raise Error(f"loads of {len(loads)} layers, topk_ids of {len(ids)}")
         if ids.min() < -1 or ids.max() >= loads.shape[1]:
             raise Error(
-                f"topk_ids are 0 to {loads.shape[1] - 1}, and -1 for none; there are "
-                f"{ids.min()} to {ids.max()}"
+                f"topk_ids range from {ids.min()} to {ids.max()}; expected 0 to "
+                f"{loads.shape[1] - 1}, or -1 for none"
             )
     return found

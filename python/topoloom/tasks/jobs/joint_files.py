@@ -74,9 +74,7 @@ def load_jobs(
             "for all jobs or for none"
         )
     if all(own) and (where.allocation or where.allocate):
-        raise Error(
-            "jobs with an @ALLOCATION share no other allocation; leave that out"
-        )
+        raise Error("jobs with @ALLOCATION cannot share an allocation; leave it out")
     listed = [
         choose_allocation(machine, described, AllocationSpec(text) if at else where)
         for _, at, text in (parts if all(own) else parts[:1])

@@ -226,7 +226,7 @@ def _choose(
         check_int64("nodes", nodes, 1)
     if graph_file is None:
         if nodes is None:
-            raise Error("say how many nodes to choose")
+            raise Error("no number of nodes is given; set one")
         closest = compact_nodes(free, nodes, search.seed)
         draw = np.random.default_rng(search.seed).permutation(len(free.nodes))[:nodes]
         others = {"first": free.nodes[:nodes], "random": free.nodes[draw]}

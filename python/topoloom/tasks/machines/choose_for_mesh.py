@@ -128,8 +128,8 @@ def choose_for_mesh(
     needed = make_host_mesh(ordered, slots_per_host(machine), weights, bool(traffic))
     if not needed.along:
         raise Error(
-            "no group of the mesh is on several hosts, so that any hosts will do; "
-            "choose those that are closest together, by their number"
+            "every group of the mesh fits in one host, so any hosts are equal; choose "
+            "by number of nodes"
         )
     with monitor("choosing hosts", search) as progress:
         spreads = choose_spread(needed, counts, search.seed, lambda: progress(0))
@@ -170,7 +170,7 @@ def leaf_groups(machine: Machine) -> Ids:
     if machine.node_count == machine.vertex_count or ((ends < hosts).all(axis=1)).any():
         raise Error(
             "hosts of this machine are not attached to leaf switches, so that a group "
-            "has no spread; choose for a pattern, or the hosts closest together"
+            "has no spread; choose for a pattern, or by number of nodes"
         )
     leaf_of = np.full(hosts, -1, np.int64)
     up = ends[ends[:, 0] < hosts]

@@ -75,7 +75,7 @@ def choose_hosts(
     graph = None if graph_file is None else load_graph(graph_file)
     if count is None:
         if graph is None:
-            raise Error("say how many nodes to choose")
+            raise Error("no number of nodes is given; set one")
         count = -(-graph.rank_count // slots_per_host(machine))
     check_int64("nodes", count, 1)
     if count > len(listed):

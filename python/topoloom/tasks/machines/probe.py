@@ -100,7 +100,8 @@ def probe_machine(
         hosts = list(dict.fromkeys(place.host for place in job.samples.places))
         if odd := [host for host in hosts if not is_host_name(host)]:
             raise Error(
-                f"a machine cannot name the host '{odd[0]}'; give it another name"
+                f"a machine file does not support the host name '{odd[0]}'; rename the "
+                "host"
             )
         routes = None if claimed is None else DescribedRoutes(claimed, hosts)
         found = measure_machine(job, budget, clock, watched, report, routes)

@@ -100,8 +100,8 @@ def time_trees(
     machine = found.machine
     if not machine.has_bandwidths or not machine.link_count:
         raise Error(
-            f"{machine.name} has no links with bandwidths, so there are no packets to "
-            "simulate; describe them, such as 'bandwidth=10GB/s,latency=1us'"
+            f"{machine.name} has no links with bandwidths, which the simulation "
+            "requires; describe them, such as 'bandwidth=10GB/s,latency=1us'"
         )
     simulation = _Operation(allocation, found, operation, switch or SwitchModel())
     times: list[SizeTimes] = []
@@ -131,8 +131,8 @@ def _read_operation(text: str) -> str:
 def _require_output_queued(switch: SwitchModel) -> None:
     if switch.router != "output-queued":
         raise Error(
-            f"{switch.router} switches do not combine packets; give trees an "
-            "output-queued router, or none"
+            f"{switch.router} switches do not combine packets; trees require "
+            "output-queued routers"
         )
 
 
