@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from topoloom.tasks.balancing.weighted import TaskRedistribution
     from topoloom.tasks.problem import AllocationSpec
 
-#: Default load imbalance: the share by which a rank may exceed the mean load.
+#: Default of --tolerance: the share by which a rank may exceed the mean load.
 DEFAULT_TOLERANCE = 0.02
 
-#: Moves that are listed one by one.
+#: Maximum number of moves that are listed one by one.
 MAX_LISTED = 20
 
 
 class TaskOptions(NamedTuple):
-    """Options for weighted tasks, as typed."""
+    """Options for weighted tasks, as typed by the user."""
 
     edges: Path | None = None
     owners: Path | None = None
@@ -40,7 +40,7 @@ def balance_file(
     figure: Path | None,
     as_json: bool,
 ) -> None:
-    """Balance the tasks of a table or a graph, and print their new ranks."""
+    """Balance the tasks in a table or a graph, and print their new ranks."""
     from topoloom._core import Error
     from topoloom.cli.console import print_facts, print_json
     from topoloom.figure.plan import draw_plan
@@ -54,7 +54,7 @@ def balance_file(
 
     if is_task_graph(file):
         if options.edges is not None:
-            raise Error(f"{file} is a graph and has edges; leave out --edges")
+            raise Error(f"{file} is a graph, which contains edges; leave out --edges")
         tasks = read_task_graph(file, options.owners)
     else:
         if options.owners is not None:
@@ -63,11 +63,13 @@ def balance_file(
         if options.edges is not None:
             tasks = with_edges(tasks, options.edges)
     if options.periods != 1 and tasks.graph is None:
-        raise Error("--periods counts how often --edges are sent; add --edges")
+        raise Error(
+            "--periods is the number of times that --edges are sent; add --edges"
+        )
     count = rank_count(tasks, options.ranks)
     ranks = placed_ranks(count, machine, placement, where)
     if simulate and ranks is None:
-        raise Error("--simulate is for tasks that cross a --machine; name one")
+        raise Error("--simulate requires a machine; add --machine")
     size = parse_bytes(options.memory) if options.memory is not None else None
     tolerance = DEFAULT_TOLERANCE if options.tolerance is None else options.tolerance
     found = balance_tasks(tasks, count, size, tolerance, options.periods, ranks)
@@ -84,12 +86,12 @@ def balance_file(
 
 
 def simulated_times(times: dict[str, float]) -> dict[str, dict[str, float]]:
-    """Return the simulated seconds as fields of the ``--json`` output."""
+    """Return the simulated seconds as ``--json`` fields."""
     return {"simulated_seconds": times} if times else {}
 
 
 def time_facts(times: dict[str, float]) -> list[tuple[str, str]]:
-    """Format simulated seconds."""
+    """Format simulated seconds as table rows."""
     from topoloom.support.units import format_seconds
 
     titles = {"switches": "in our switches", "simgrid": "in SMPI"}
@@ -100,7 +102,7 @@ def time_facts(times: dict[str, float]) -> list[tuple[str, str]]:
 
 
 def place_facts(ranks: Ranks) -> list[tuple[str, str]]:
-    """Name the machine, and count ranks by node where nodes hold several."""
+    """Return table rows: machine, and ranks by node if nodes have several slots."""
     from topoloom.tasks.balancing.rank_slots import ranks_by_node
 
     machine = ranks.allocation.machine
@@ -144,5 +146,5 @@ def _print(result: TaskRedistribution, times: dict[str, float]) -> None:
 
 
 def _above(found: WeightedBalance) -> str:
-    """Remark that the load limit is exceeded, as large tasks may require."""
+    """Print a remark if large tasks make a rank exceed the load limit."""
     return ", above the limit" if found.load_max > found.load_limit else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values that the shell completes after an option."""
+"""Completes values of options and arguments in the shell."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
-#: Options by verb of `topoloom model`.
+#: Subcommands of `topoloom model`, with their options.
 MODEL_VERBS = {
     "list": (),
     "show": ("--output", "--figure"),
@@ -22,7 +22,7 @@ def _filter_prefix(incomplete: str, words: Iterable[str]) -> list[str]:
 
 
 def _names(module: str, attribute: str, *others: str) -> Callable[[str], list[str]]:
-    """Complete names that a module lists or a function of it returns, and others."""
+    """Complete names from a list or function of a module, and further names."""
 
     def complete(incomplete: str) -> list[str]:
         names = getattr(import_module(f"topoloom.{module}"), attribute)
@@ -33,7 +33,7 @@ def _names(module: str, attribute: str, *others: str) -> Callable[[str], list[st
 
 
 def _core_names(function: str) -> Callable[[str], list[str]]:
-    """Complete names that a function of the core lists, without options."""
+    """Complete names that a function of the core lists, without their options."""
 
     def complete(incomplete: str) -> list[str]:
         entries = getattr(import_module("topoloom._core"), function)()
@@ -44,7 +44,7 @@ def _core_names(function: str) -> Callable[[str], list[str]]:
 
 
 def _chained(function: str, separators: str) -> Callable[[str], list[str]]:
-    """Complete names of entries that the core lists, also after a separator."""
+    """Complete names of core entries, also after a separator in the value."""
 
     def complete(incomplete: str) -> list[str]:
         cut = max(incomplete.rfind(sign) for sign in separators) + 1
@@ -83,7 +83,7 @@ traffics = _core_names("traffics")
 
 
 def machines(incomplete: str) -> list[str]:
-    """Complete included machines, detect, topologies, and files in this folder."""
+    """Complete included machines, topologies, 'detect', and files in this folder."""
     from pathlib import Path
 
     from topoloom.machines.machine_names import DETECT, zoo_names
@@ -96,7 +96,7 @@ def machines(incomplete: str) -> list[str]:
 
 
 def model_words(incomplete: str) -> list[str]:
-    """Complete verbs of `topoloom model`, network models, and files in this folder."""
+    """Complete subcommands of `topoloom model`, network models, and files here."""
     from pathlib import Path
 
     from topoloom.model.model_names import model_names
@@ -113,14 +113,14 @@ def exports(incomplete: str) -> list[str]:
 
 
 def schedule_formats(incomplete: str) -> list[str]:
-    """Complete formats of decisions and schedules."""
+    """Complete export formats of decision tables and schedules."""
     from topoloom.schedules.exports.schedule_formats import FORMATS
 
     return _filter_prefix(incomplete, [each.NAME for each in FORMATS])
 
 
 def efforts(incomplete: str) -> list[str]:
-    """Complete the efforts of the auto mapper."""
+    """Complete the effort levels of the auto mapper."""
     from topoloom._core import mappers
 
     (auto,) = (mapper for mapper in mappers() if mapper["name"] == "auto")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Output of `topoloom collective --run`: tables, figures and files."""
+"""Prints and writes the results of `topoloom collective --run`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OWN = "MPI's own"
 
 
 class MeasuredFiles(NamedTuple):
-    """Files to write; None for those that are not wanted."""
+    """Paths of the output files; None for files that were not requested."""
 
     samples: Path | None
     decisions: Path | None
@@ -27,7 +27,7 @@ class MeasuredFiles(NamedTuple):
 def write_measured(
     found: MeasuredCollective, files: MeasuredFiles, as_json: bool
 ) -> None:
-    """Write all files, then print a table for each size, or JSON."""
+    """Write all files, then print one table per message size, or JSON."""
     from topoloom.figure.timeline import draw_timeline
     from topoloom.support.files import write_text
 

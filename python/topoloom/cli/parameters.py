@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Click commands made from annotated signatures.
+"""Makes click commands from annotated signatures.
 
 A parameter is ``Annotated[type, Option(...)]`` or ``Annotated[type, Argument(...)]``,
 where the type is str, int, float, bool or Path, a list of one of them, or ``| None``.
@@ -73,14 +73,14 @@ class _Argument(click.Argument):
 
 
 class _ValueType(NamedTuple):
-    """The type of a parameter's value, and whether it takes several values."""
+    """The type of a parameter's value, and whether several values are allowed."""
 
     value: Any
     multiple: bool
 
 
 def make_command(name: str, verb: Callable[..., Any], **settings: Any) -> click.Command:
-    """Make the command that runs `verb`, with its docstring as help."""
+    """Make the click command that runs `verb`, with the docstring of `verb` as help."""
     hints = get_type_hints(verb, include_extras=True)
     parameters: list[click.Parameter] = []
     context_name = None

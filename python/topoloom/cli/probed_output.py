@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Output of probes: levels, shared links, suspects, bad parts."""
+"""Prints results of probes: levels, shared links, suspects, bad parts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def print_probed(found: Mapping[str, Any]) -> None:
-    """Print levels, simultaneous pairs, shared links, suspects and doubts.
+    """Print levels, concurrent pairs, shared links, suspects and doubts.
 
     Parameters
     ----------
     found
-        From `topoloom.tasks.machines.probe.probe_facts`.
+        The result of `topoloom.tasks.machines.probe.probe_facts`.
     """
     rows = [
         [
@@ -55,7 +55,7 @@ def print_probed(found: Mapping[str, Any]) -> None:
 
 
 def print_located(located: LocatedParts, plan: bool) -> None:
-    """Print bad parts and, with `plan`, the pairs to measure next."""
+    """Print bad machine parts and, with `plan`, the pairs to measure next."""
     found = located.found
     hosts, tests = counted(found.hosts, "host"), counted(found.tests, "measurement")
     for part in found.bad:

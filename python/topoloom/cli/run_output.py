@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Output of `topoloom run` and `topoloom verify` on stderr."""
+"""Prints the output of `topoloom run` and `topoloom verify` on stderr."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def make_report_note(quiet: bool) -> Callable[[AffinityReport], None]:
-    """Make the function that reports where the ranks run, unless `quiet`."""
+    """Return a function that prints the locations of ranks, unless `quiet`."""
 
     def note_report(report: AffinityReport) -> None:
         if not quiet:
@@ -27,13 +27,13 @@ def make_report_note(quiet: bool) -> Callable[[AffinityReport], None]:
 
 
 def note_unverified(run_report: RunReport) -> None:
-    """Print why the locations of the ranks were not verified, if so."""
+    """Print why the locations of ranks were not verified, if they were not."""
     if run_report.why:
         note(f"topoloom: not verified: {run_report.why}")
 
 
 def note_placement(placed: PlacedJob, launch: Launch) -> None:
-    """Print the gain of the placement, before the program starts."""
+    """Print the gain of the placement before the program starts."""
     from topoloom.placements.measures import (
         gain_text,
         measure_text,
@@ -78,7 +78,7 @@ def note_outcome(
     page: ReportPage | None,
     as_json: bool,
 ) -> None:
-    """Print the durations of the runs, and the path of the page."""
+    """Print the durations of the runs and the path of the page."""
     if as_json:
         _note_json(job, placed, launch, run_report, page)
         return
@@ -99,7 +99,7 @@ def _note_json(
     run_report: RunReport,
     page: ReportPage | None,
 ) -> None:
-    """Print the outcome as one line of JSON."""
+    """Print the results as one line of JSON."""
     document: dict[str, Any] = {
         "command": launch.command,
         "mapper": placed.file.mapper,

@@ -172,9 +172,9 @@ def test_invalid_loads_are_refused_in_one_line(
     [
         (["--method", "alais"], "no balancer 'alais' (did you mean 'alias'?)"),
         (["--method", "transport"], "balancer 'transport' chooses near ranks; give a"),
-        (["--bytes", "1KiB"], "--bytes is the size of tasks that cross a --machine"),
+        (["--bytes", "1KiB"], "--bytes is the size of transfers on a machine"),
         (["--machine", "mesh:3"], "there are 4 ranks, but the allocation has only 3"),
-        (["--tolerance", "0.02"], "--memory and --tolerance are for tasks that differ"),
+        (["--tolerance", "0.02"], "--memory and --tolerance are for weighted tasks"),
         (
             ["--method", "auto(cost=busiest-link)"],
             "balancer 'auto' with a cost chooses by a machine; give one",

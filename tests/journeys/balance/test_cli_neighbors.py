@@ -285,24 +285,27 @@ FAST = "torus:2x2,bandwidth=1GB/s,latency=1us"
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["loads.csv", "--edges", "edges.csv"], "loads.csv has the numbers of equal"),
-        (["loads.csv", "--simulate"], "--simulate is for tasks that cross a --machine"),
+        (["loads.csv", "--edges", "edges.csv"], "loads.csv contains numbers of equal"),
+        (["loads.csv", "--simulate"], "--simulate is for transfers on a machine"),
         (["loads.csv", "-m", "mesh:4", "--simulate"], "has no links with bandwidths"),
         (
             ["loads.csv", "-m", FAST, "--bytes", "1TiB", "--simulate"],
-            "up to 20,000,000 are simulated; simulate smaller tasks",
+            "the switches can simulate; simulate smaller tasks",
         ),
         (
             ["tasks.csv", "--periods", "2"],
-            "--periods counts how often --edges are sent",
+            "--periods is the number of times that --edges are sent",
         ),
         (
             ["tasks.csv", "--edges", "edges.csv", "--periods", "0"],
             "more than 0 periods",
         ),
         (["tasks.csv", "--owners", "edges.csv"], "tasks.csv has a column of owners"),
-        (["tasks.csv", "--simulate"], "--simulate is for tasks that cross a --machine"),
-        (["mesh.graph", "--edges", "edges.csv"], "mesh.graph is a graph and has edges"),
+        (["tasks.csv", "--simulate"], "--simulate requires a machine"),
+        (
+            ["mesh.graph", "--edges", "edges.csv"],
+            "mesh.graph is a graph, which contains edges",
+        ),
         (["tasks.csv", "-m", "mesh:3"], "there are 4 ranks, but the allocation has"),
     ],
 )

@@ -99,7 +99,7 @@ def test_remapping_is_repeatable(topoloom: Command, threads: int) -> None:
     [
         (
             ["-m", "torus:8x8", "--from", "before.json"],
-            "is for torus:4x4x5, not torus:8x8, and without host names",
+            "is for torus:4x4x5, not torus:8x8, and nodes cannot be matched",
         ),
         (
             ["-m", "torus:8x8+node:2", "--from", "before.json"],

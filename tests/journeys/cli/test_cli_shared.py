@@ -188,7 +188,7 @@ def refused(topoloom: Command, *words: object) -> str:
         (["--imbalance", "0", "--effort", ""], "effort"),
         (
             ["--imbalance", "0", "--mapper", "multisection", "--effort", "fast"],
-            "--effort is for the auto mapper, not for 'multisection'",
+            "--effort requires the auto mapper, not 'multisection'",
         ),
         (["--imbalance", "0", "--mapper", "gge"], "'gge' gives each rank a slot"),
         (["--imbalance", "0", "--mapper", "block,swap"], "'swap' gives each rank"),

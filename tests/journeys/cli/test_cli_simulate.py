@@ -215,7 +215,7 @@ def test_schedules_of_a_collective_are_simulated_in_switches(
     ("wrong", "message"),
     [
         (["-m", "torus:4x4,bandwidth=1GB/s"], "the startup cost of"),
-        (["--model", "hdr"], "--with switches needs --machine"),
+        (["--model", "hdr"], "--with switches requires a machine"),
         (["--model", "hdr", "--with", "simgrid"], "with switches, not with 'simgrid'"),
     ],
 )

@@ -186,7 +186,7 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         (["alltoall", "-n", 8, "--order-ranks"], "requires a machine; name a machine"),
         (
             ["alltoall", "-n", 8, "-o", "x.json"],
-            "what --to says, or what --run measures; add one",
+            "-o has no content; add --order-ranks",
         ),
         (["alltoall", "-n", 8, "--to", "goal"], "needs a file to write; add -o FILE"),
         (
@@ -249,7 +249,7 @@ def test_message_costs_must_be_given(topoloom: Command) -> None:
     assert "name a model (see 'topoloom model list') or a machine" in refused.err
     silent = topoloom(*ALL_TO_ALL, "-m", "torus:4x4,bandwidth=1GB/s")
     assert (silent.status, silent.out) == (2, "")
-    assert "give a model (see 'topoloom model list') or +node:" in silent.err
+    assert "name a model (see 'topoloom model list') or +node:" in silent.err
 
 
 def test_ranks_are_spread_over_an_allocation_as_srun_does(topoloom: Command) -> None:

@@ -80,8 +80,8 @@ def test_bandwidths_are_printed_and_drawn(topoloom: Command) -> None:
     assert "written  c.svg" in printed.out
     assert Path("c.svg").read_text().rstrip().endswith("</svg>")
     for less, complaint in (
-        (["-m", tree, "--figure", "c.svg"], "name a --model"),
-        (["-m", tree, "--bytes", "1KiB"], "--bytes is the size of messages"),
+        (["-m", tree, "--figure", "c.svg"], "add --model"),
+        (["-m", tree, "--bytes", "1KiB"], "--bytes requires a model"),
         (["-m", TREE, "--model", "hdr"], "have no bandwidth; add one"),
         (
             ["-m", tree, "--model", "hdr", "--bytes", 0],
@@ -118,7 +118,7 @@ def test_messages_can_be_read_from_a_file_on_any_machine(topoloom: Command) -> N
             "routes up are known only for a whole fat tree, such as fattree:16:16",
         ),
         (["shift", "-m", TREE, "--find", "x"], "no kind of routes 'x'; there are"),
-        (["shift", "-m", TREE, "-o", "x.txt"], "-o writes the order that --find finds"),
+        (["shift", "-m", TREE, "-o", "x.txt"], "-o writes the order of --find"),
         (["bad.txt", "-m", TREE], "bad.txt:2: expected two ranks of 0 to 63, FROM TO"),
     ],
 )

@@ -89,7 +89,7 @@ def test_old_placements_need_a_pattern(topoloom: Command, placed: None) -> None:
     Path("x.json").write_text(json.dumps(document))
     refused = topoloom("report", "x.json", "-o", "r.html")
     assert refused.status == 2
-    assert refused.err.startswith("topoloom: x.json does not say which pattern")
+    assert refused.err.startswith("topoloom: x.json does not name its graph")
     assert topoloom("report", "x.json", "-g", "p.npz", "-o", "r.html").status == 0
 
 
@@ -116,7 +116,7 @@ def test_another_pattern_than_the_placements_is_noted(
         (["x.json", "-g", "few.npz", "-o", "r.html"], "x.json places 16 ranks"),
         (["x.json", "-g", "empty.json", "-o", "r.html"], "empty.json: the file is"),
         (["x.json", "big.json", "-o", "r.html"], "big.json is a placement for torus"),
-        (["x.json"] * 8 + ["-o", "r.html"], "8 placements are more than"),
+        (["x.json"] * 8 + ["-o", "r.html"], "8 placements are too many"),
     ],
 )
 def test_invalid_input_is_named_and_no_page_is_written(

@@ -327,7 +327,7 @@ def test_a_machine_has_its_own_page(
     tree(tmp_path / "m.toml")
     refused = topoloom("report", *words, "-o", "m.html")
     assert refused.status == 2
-    assert "a machine has a page of its own" in refused.err
+    assert "the page of a machine takes no placements" in refused.err
     assert len(refused.err.splitlines()) == 1
     assert not Path("m.html").exists()
 

@@ -62,7 +62,7 @@ def test_one_rank_is_refused(mpi: Mpi, topoloom: Command) -> None:
     [
         (["-o", "m.json", "--", "mpirun"], "m.json: measured machines are "
          "written as .toml"),
-        (["--", "mpirun"], "say with -o where to write the machine, such as "
+        (["--", "mpirun"], "no output file is given; add -o, such as "
          "-o m.toml"),
         (["-o", "m.toml", "--", "/no/such"], "cannot run '/no/such': there is no such "
          "program"),
@@ -99,7 +99,8 @@ def test_a_command_that_starts_another_program_is_reported(topoloom: Command) ->
 def test_a_probe_needs_time(topoloom: Command) -> None:
     done = topoloom("probe", "--time", "0", "-o", "m.toml", "--", "mpirun")
     assert done.err == (
-        "topoloom: --time 0 leaves no time to measure; such as --time 30s\n"
+        "topoloom: --time 0 leaves no time to measure; set a longer time, such as "
+        "--time 30s\n"
     )
 
 

@@ -290,7 +290,7 @@ def test_the_command_shows_the_gain_of_a_slack(
     assert "--slack" not in given.out
     refused = topoloom("experts", *words, "--to", "sglang", "-o", tmp_path / "e.txt")
     assert refused.status == 2
-    assert "reads files whose names end in .json" in refused.err
+    assert "reads only files with the suffix .json" in refused.err
     assert not (tmp_path / "e.txt").exists()
 
 
@@ -337,4 +337,4 @@ def test_the_command_names_the_limiting_factor(
     assert "10 tokens choose an expert again; each choice is load" in twice.out
     both = topoloom("experts", tmp_path / "even.npz", *words, "--to", "vllm", "--json")
     assert both.status == 2
-    assert "say with -o where to write what the engine reads" in both.err
+    assert "write the engine's file with -o" in both.err

@@ -69,7 +69,7 @@ def test_ranks_that_no_longer_exist_are_omitted() -> None:
 
 def test_another_machine_without_names_is_refused() -> None:
     before = earlier("torus:4x4", [5, 2, 9], [9, 2, 5], hosts="abc")
-    with pytest.raises(Error, match=r"for torus:4x4, not mesh:4x4, and without host"):
+    with pytest.raises(Error, match=r"for torus:4x4, not mesh:4x4, and nodes cannot"):
         find(before, "mesh:4x4", [5, 2, 9])
 
 

@@ -192,7 +192,7 @@ def test_files_are_read_before_anything_is_placed(problem: Problem) -> None:
         with pytest.raises(Error, match=message) as raised:
             compare_mappers(problem, HOP_BYTES, [text])
         assert "\n" not in str(raised.value)
-    with pytest.raises(Error, match="not a file and a function, such as"):
+    with pytest.raises(Error, match="is not FILE:function, such as"):
         load_mapper("mine")
     with pytest.raises(Error, match="two mappers are called in_reverse"):
         compare_mappers(problem, HOP_BYTES, [in_reverse, in_reverse])

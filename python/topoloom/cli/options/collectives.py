@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options of `topoloom collective` by subject, and which of them exclude each other."""
+"""Options of `topoloom collective` by subject, with checks for conflicts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DEFAULT_BYTES = "1KiB"
 
 
 class MessageOptions(NamedTuple):
-    """The messages of a rank."""
+    """Options for the size and the number of messages."""
 
     amount: MaybeBytes = None
     root: Root = 0
@@ -51,7 +51,7 @@ class MessageOptions(NamedTuple):
     ] = None
 
     def call(self, operation: str, ranks: int) -> Call:
-        """Describe a call of one size."""
+        """Make the description of a call with one message size."""
         from topoloom._core import Error
         from topoloom.support.units import parse_bytes
         from topoloom.tasks.collectives.collective import read_call
@@ -62,7 +62,7 @@ class MessageOptions(NamedTuple):
         return read_call(operation, ranks, size, self.root, self.degree, self.demand)
 
     def measured_call(self, operation: str, ranks: int) -> tuple[Call, list[int]]:
-        """Describe a call to measure, and list its sizes in bytes."""
+        """Make the description of a measured call and a list of its sizes in bytes."""
         from topoloom.support.units import parse_bytes
         from topoloom.tasks.collectives.collective import read_call
 
@@ -73,7 +73,7 @@ class MessageOptions(NamedTuple):
 
 
 class ResultOptions(NamedTuple):
-    """The files that are written."""
+    """Options for output files."""
 
     to: Annotated[
         str | None,
@@ -105,14 +105,14 @@ class ResultOptions(NamedTuple):
 
 
 class SimulationOptions(NamedTuple):
-    """Whether switches are simulated, and which."""
+    """Options for simulations of switches."""
 
     simulator: MaybeSimulatorName = None
     switch: SwitchName = None
 
 
 class MeasureOptions(NamedTuple):
-    """Whether schedules are measured, and how."""
+    """Options for measurements of schedules."""
 
     run: Annotated[
         bool,
@@ -161,7 +161,7 @@ def check_combination(
     measuring: MeasureOptions,
     drawing: DrawingOptions,
 ) -> None:
-    """Refuse options that exclude each other, whether schedules are run or ranked."""
+    """Raise an error for conflicting options."""
     from topoloom._core import Error
 
     if others and (results.to is None or order_ranks or message.demand):
@@ -171,7 +171,9 @@ def check_combination(
         )
     simulator, switch = simulation
     if simulator not in (None, "switches"):
-        raise Error(f"collectives are simulated with switches, not with '{simulator}'")
+        raise Error(
+            f"collectives can be simulated only with switches, not with '{simulator}'"
+        )
     if switch is not None and simulator is None:
         raise Error("--switch is for --with switches")
     if simulator is not None and (measuring.run or others):
@@ -186,13 +188,13 @@ def check_combination(
     )
     if measuring.run and any(ranked_only):
         raise Error(
-            "--run measures; leave out --order-ranks, --to, --write-pattern, "
+            "--run only measures; leave out --order-ranks, --to, --write-pattern, "
             "--rounds, --demand and --over"
         )
 
 
 def check_ranked(launcher: Sequence[str] | None, measuring: MeasureOptions) -> None:
-    """Reject options that only --run accepts."""
+    """Raise an error for options that require --run."""
     from topoloom._core import Error
 
     if launcher:
@@ -206,12 +208,12 @@ def check_ranked(launcher: Sequence[str] | None, measuring: MeasureOptions) -> N
 def result_files(
     order_ranks: bool, results: ResultOptions, drawing: DrawingOptions
 ) -> ResultFiles:
-    """Find the contents of files, and refuse a file without contents.
+    """Determine the content of each output file; raise an error for conflicts.
 
     Raises
     ------
     topoloom.Error
-        For an unknown format, and if -o lacks what it is to write.
+        For an unknown format, or if nothing defines the content of -o.
     """
     from topoloom._core import Error
     from topoloom.schedules.exports.schedule_formats import find_format
@@ -220,11 +222,14 @@ def result_files(
     to, output = results.to, results.output
     form = find_format(to) if to is not None else None
     if order_ranks and to is not None:
-        raise Error("-o writes either the placement or what --to says; leave one out")
+        raise Error(
+            "-o writes one of the placement and the export; leave out --order-ranks or "
+            "--to"
+        )
     if output is not None and not order_ranks and to is None:
         raise Error(
-            "-o writes the placement that --order-ranks finds, what --to says, or what "
-            "--run measures; add one of them"
+            "-o has no content; add --order-ranks for a placement, --to for an export, "
+            "or --run for measured times"
         )
     if output is None and to is not None:
         raise Error(f"--to {to} needs a file to write; add -o FILE")

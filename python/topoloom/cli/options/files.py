@@ -12,7 +12,7 @@ from topoloom.cli.parameters import Argument, Option
 
 
 def _writable(path: Path | None) -> Path | None:
-    """Refuse a file that cannot be written, before a long search."""
+    """Raise an error before a long search if a file cannot be written."""
     if path is not None:
         from topoloom.support.files import check_writable
 
@@ -29,7 +29,7 @@ def _drawable(path: Path | None) -> Path | None:
 
 
 def output_option(text: str, *names: str) -> Option:
-    """Describe an option for a file to write, by default -o."""
+    """Make an option for an output file, by default -o."""
     return Option(
         *(names or ("--output", "-o")),
         metavar="FILE",
@@ -39,7 +39,7 @@ def output_option(text: str, *names: str) -> Option:
 
 
 def figure_option(text: str, name: str = "--figure") -> Option:
-    """Describe an option for a figure to draw."""
+    """Make an option for an output figure."""
     return Option(
         name,
         metavar="FILE",
@@ -121,11 +121,11 @@ AsJson = Annotated[
 
 @contextlib.contextmanager
 def suggesting_partial() -> Iterator[None]:
-    """Name --partial in the error for a trace that lacks something."""
+    """Mention --partial in errors about incomplete traces."""
     from topoloom._core import Error
     from topoloom.graphs.traces.trace_formats import IncompleteTraceError
 
     try:
         yield
     except IncompleteTraceError as error:
-        raise Error(f"{error}; --partial uses what could be read") from None
+        raise Error(f"{error}; --partial uses the readable part") from None

@@ -43,7 +43,7 @@ ExpertRanks = Annotated[
 
 
 class JobOptions(NamedTuple):
-    """A framework and sizes; all None for a mesh."""
+    """A framework and the sizes of its axes; all None for a mesh."""
 
     framework: Annotated[
         str | None,
@@ -75,12 +75,12 @@ class JobOptions(NamedTuple):
 
 
 def read_job(options: JobOptions, mesh: str | None) -> dict[str, int] | Job:
-    """Make the mesh or the job; exactly one must be given.
+    """Make the mesh or the framework's job; exactly one must be given.
 
     Raises
     ------
     topoloom.Error
-        For none or both, and what `make_job` refuses.
+        If none or both are given, or `make_job` fails.
     """
     from topoloom._core import Error
     from topoloom.frameworks.framework_jobs import make_job, parse_framework
@@ -94,7 +94,7 @@ def read_job(options: JobOptions, mesh: str | None) -> dict[str, int] | Job:
     if options.framework is None:
         words = [*given, *(["world"] if options.world is not None else [])]
         if words:
-            raise Error(f"--{words[0]} goes with --framework, such as megatron")
+            raise Error(f"--{words[0]} requires --framework, such as megatron")
         if mesh is None:
             raise Error("name the axes: --mesh tp=8,dp=16, or --framework and --world")
         return parse_mesh(mesh)
@@ -102,5 +102,5 @@ def read_job(options: JobOptions, mesh: str | None) -> dict[str, int] | Job:
     if mesh is not None:
         raise Error("--mesh and --framework are mutually exclusive; write --tp, --pp")
     if options.world is None:
-        raise Error(f"{framework.name} needs --world, the number of ranks")
+        raise Error(f"{framework.name} requires --world, the number of ranks")
     return make_job(framework, given, options.world)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options for the machine, the allocation, and the slots that the launcher uses."""
+"""Options for the machine, the allocation, and the launcher order."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ LauncherName = Annotated[
 
 
 class LimitOptions(NamedTuple):
-    """Limits on the ranks of a node."""
+    """Options that limit the ranks per node."""
 
     ranks_per_node: Annotated[
         int | None,
@@ -89,7 +89,7 @@ class LimitOptions(NamedTuple):
     ] = None
 
     def launch_order(self, launcher: str) -> LaunchOrder:
-        """Check the options, and make the launch order."""
+        """Check the options and make the launch order."""
         from topoloom._core import Error
         from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder
         from topoloom.support.checks import check_int64
@@ -109,7 +109,7 @@ class LimitOptions(NamedTuple):
 
 
 class AllocationOptions(NamedTuple):
-    """The nodes that a job may use."""
+    """Options for the nodes that a job may use."""
 
     allocation: AllocationText = None
     allocate: Annotated[

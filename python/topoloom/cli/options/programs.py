@@ -93,7 +93,7 @@ Hosts = Annotated[
 
 
 class BindingOptions(NamedTuple):
-    """The binding of ranks."""
+    """Options for the binding of ranks."""
 
     cores_per_slot: Annotated[
         int,

@@ -59,7 +59,7 @@ ObjectiveName = Annotated[
 
 
 class SearchOptions(NamedTuple):
-    """The seed and limits of a search."""
+    """Options for the seed and the limits of a search."""
 
     seed: Seed = 1
     time: Seconds = None
@@ -74,12 +74,12 @@ class SearchOptions(NamedTuple):
     threads: Threads = 0
 
     def search(self) -> Search:
-        """Check the options, and make the search."""
+        """Check the options and make the search limits."""
         return read_search(*self)
 
 
 class ObjectiveOptions(NamedTuple):
-    """The objective, and background traffic."""
+    """Options for the objective and background traffic."""
 
     objective: ObjectiveName = "auto"
     background: Annotated[
@@ -94,7 +94,7 @@ class ObjectiveOptions(NamedTuple):
 
 
 class SharingOptions(NamedTuple):
-    """Whether ranks may share slots."""
+    """Options for ranks that share slots."""
 
     imbalance: Annotated[
         float | None,
@@ -116,7 +116,7 @@ class SharingOptions(NamedTuple):
     ] = None
 
     def sharing(self) -> Sharing:
-        """Check the options, and read the capacities."""
+        """Check the options and read the capacities."""
         from topoloom._core import Error, Sharing
         from topoloom.tasks.sharing import read_capacities
 
@@ -132,7 +132,7 @@ class SharingOptions(NamedTuple):
 def read_search(
     seed: int, time: str | None = None, work: int | None = None, threads: int = 0
 ) -> Search:
-    """Check the options, and make a search."""
+    """Check the options and make the search limits."""
     from topoloom.support.checks import check_int64
     from topoloom.support.units import parse_duration
     from topoloom.tasks.search import Search

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom affinity`: threads on the elements of a ring bus."""
+"""`topoloom affinity`: rank assignments of threads on a ring bus."""
 
 from __future__ import annotations
 
@@ -87,21 +87,21 @@ def command(
 ) -> None:
     """Rank all assignments of eight threads to the elements of a ring bus.
 
-    All 40,320 are scored by how their messages share the bus; one of each set of equal
-    ones is shown. Bandwidths follow from 16-KiB pieces on the rings. Messages that go
-    half-way around may take either direction: bandwidths are given for the worst, the
-    mean and the best choice. Sixteen threads are first split between the two
-    processors of a blade. Messages of a pattern have 64 KiB by default.
+    All 40,320 assignments are scored by how their messages share the bus; one of each
+    set of equal assignments is shown. Bandwidths follow from 16-KiB pieces on the
+    rings. Messages that go half-way around may take either direction: bandwidths are
+    printed for the worst, the mean and the best choice. Sixteen threads are first split
+    between the two processors of a blade. Pattern messages have 64 KiB by default.
 
     \b
-    rank       1 + assignments that are better
-    alike      assignments that are as good
-    peak       what the busiest link carries, in messages (half-way ones count 1/2
-               in each direction); if sizes differ, in the largest size that
-               divides all
-    imbalance  difference of the two directions
-    excess     what exceeds two messages on links
-    half-way   messages that go half-way around
+    rank       1 + number of better assignments
+    alike      number of equally good assignments
+    peak       load of the busiest link in messages (half-way messages count 1/2 in
+               each direction); if sizes differ, in units of their greatest common
+               divisor
+    imbalance  difference between the loads of the two directions
+    excess     load above two of the largest messages, summed over links
+    half-way   number of messages that go half-way around
     slowest    bandwidth of the slowest message: worst, mean, best
 
     \b
@@ -122,7 +122,7 @@ def command(
     from topoloom.tasks.problem import AllocationSpec, load_nodes
 
     if amount is not None and graph not in PATTERNS:
-        raise Error("--bytes is for patterns; messages of a file have their own sizes")
+        raise Error("--bytes is for patterns; a file contains its message sizes")
     threads = load_threads(graph, None if amount is None else parse_bytes(amount))
     on_blade = threads.rank_count == THREADS
     if halves is not None and not on_blade:
@@ -264,7 +264,7 @@ def _print_blade(split: Blade) -> None:
 
 
 def _rate_range(rate: Rate) -> str:
-    """Format worst, mean and best, or a single number if they are equal."""
+    """Format worst, mean and best bandwidth, or a single number if they are equal."""
     from topoloom.support.units import format_bandwidth
 
     if rate.best - rate.worst <= 1e-9 * rate.best:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom allocate`: choose nodes, generate an allocation, or show one."""
+"""`topoloom allocate`: choose nodes, or show or generate an allocation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.machines.choose_for_mesh import MeshChoice
     from topoloom.tasks.machines.choose_hosts import NodeChoice
 
-#: Number of jobs that are listed, those that share most first.
+#: Maximum number of listed jobs; jobs that share the most links come first.
 MAX_JOBS = 10
 
 
@@ -78,27 +78,27 @@ def command(
 ) -> None:
     """Choose nodes for a job, or show or generate an allocation.
 
-    --choose picks from the free nodes those on which the --pattern has the fewest
-    hop-bytes, before the job runs; without a pattern, those that are closest together.
-    --mesh chooses hosts and their order for the axes of a training job: groups of each
-    axis are in few leaf groups of the network, weighed by their --traffic, or with the
-    smallest largest spread. A lower bound is printed with it.
+    --choose selects the free nodes on which the --pattern has the fewest hop-bytes;
+    without a pattern, the nodes closest together. --mesh chooses and orders hosts for
+    the axes of a training job, so that the groups of each axis span few leaf groups of
+    the network. Axes are weighted by --traffic; without it, the largest spread is
+    minimized. A lower bound is printed, too.
     --allocation shows an existing allocation, as does --machine detect in a batch job.
-    With --nodes alone an allocation is generated: boxes, lines and planes of the
-    machine, scattered like those of a scheduler, to study mappers.
+    --nodes alone generates an allocation for tests of mappers: boxes, lines and planes
+    of the machine, scattered as by a scheduler.
 
     \b
-    components        pieces of the network that the nodes are attached to
-    average distance  between two of its nodes, and that of the best choice found of
-                      as many nodes on the empty machine
-    surface           directed links from the job's routers to others
-    foreign links     used by routes between its nodes, though an end is not its own
-                      alone: nodes of others are there
-    shared links      used by other jobs, too (--jobs): foreign ones, or its own that
-                      are on routes of others
+    components        connected parts of the network that contain the nodes
+    average distance  between two nodes of the job, and in the best choice found of as
+                      many nodes on the empty machine
+    surface           directed links from the job's routers to other routers
+    foreign links     links on routes between the job's nodes that have nodes of others
+                      at an end
+    shared links      links that jobs of --jobs use, too: foreign links, or own links on
+                      routes of these jobs
 
-    The file holds one node per line, as coordinates if the machine has them;
-    --allocation of the other verbs reads it, and host lists too.
+    The file contains one node per line, as coordinates if the machine has them. Other
+    verbs read it, or a host list, with --allocation.
 
     \b
     Examples:
@@ -126,7 +126,7 @@ def command(
     if axes is not None:
         _check_mesh(pattern, write_placement, shown)
     elif traffic is not None:
-        raise Error("--traffic goes with --mesh, such as tp=8,dp=16")
+        raise Error("--traffic requires --mesh, such as --mesh tp=8,dp=16")
     _check_choice(choose, pattern, write_placement, shown, limits)
     found = allocate_nodes(
         machine,
@@ -164,18 +164,18 @@ def _check_mesh(
     write_placement: Path | None,
     shown: tuple[str | None, int | None, int | None],
 ) -> None:
-    """Refuse options that conflict with --mesh."""
+    """Raise an error for options that conflict with --mesh."""
     from topoloom._core import Error
 
     if (pattern, *shown) != (None,) * 4:
         raise Error(
-            "--mesh says how many nodes and for what; leave out --pattern, "
-            "--allocation, -N and --fragments, and name free nodes by --choose"
+            "--mesh defines the number of nodes; leave out --pattern, --allocation, -N "
+            "and --fragments, and give free nodes with --choose"
         )
     if write_placement is not None:
         raise Error(
-            "--mesh places ranks host after host, in the order that -o writes; leave "
-            "out --write-placement"
+            "--mesh places ranks on the hosts in the order of -o; leave out "
+            "--write-placement"
         )
 
 
@@ -186,7 +186,7 @@ def _check_choice(
     shown: tuple[str | None, int | None, int | None],
     limits: tuple[str | None, str | None, int | None],
 ) -> None:
-    """Refuse options that need --choose or --pattern without it."""
+    """Raise an error for options that require --choose or --pattern."""
     from topoloom._core import Error
 
     allocation, nodes, _ = shown
@@ -195,11 +195,13 @@ def _check_choice(
             "--pattern, --effort, --time and --work are for --choose FREE-NODES"
         )
     if pattern is None and limits != (None,) * 3:
-        raise Error("--effort, --time and --work need --pattern, which is placed")
+        raise Error("--effort, --time and --work require --pattern")
     if pattern is None and write_placement is not None:
-        raise Error("--write-placement needs --pattern, whose ranks are placed")
+        raise Error("--write-placement requires --pattern")
     if allocation is not None and (choose is not None or nodes is not None):
-        raise Error("--allocation is shown as it is; leave out --choose and -N")
+        raise Error(
+            "--allocation shows an existing allocation; leave out --choose and -N"
+        )
 
 
 def _print(found: AllocatedNodes, written: list[Path | None]) -> None:
@@ -225,7 +227,7 @@ def _print(found: AllocatedNodes, written: list[Path | None]) -> None:
 
 
 def _hosts(given: AllocatedHosts) -> str:
-    """Write how many hosts, and which: by their names where they have any."""
+    """Format the number of hosts, with a list of their names or numbers."""
     from topoloom.nodes.hosts import format_share, hosts_in_order
     from topoloom.support.hostlist import compress_hostlist
 

@@ -108,33 +108,34 @@ def command(
     """Compute a redistribution of tasks that evens out loads.
 
     \b
-    auto               the cheapest of curve and transport; without a machine, alias.
-                       By hop-bytes, or auto(cost=busiest-link) or (cost=messages)
-    alias              every rank that lacks tasks is given all of them by one other;
-                       ends within k-2..k, k the ceiling of the mean, or with
-                       alias(remainder=exact) at k-1 or k
-    sweep              as alias(remainder=exact), in an order that ranks can find
-                       without knowing all loads
-    qwalk              the first rank with too many gives to the first with too few:
-                       the fewest tasks move, and a rank may receive from many
+    auto               the cheaper of curve and transport by hop-bytes, or by
+                       auto(cost=busiest-link) or (cost=messages); without a machine,
+                       alias
+    alias              one other rank sends a rank all tasks that it lacks; final loads
+                       are k-2..k, k the ceiling of the mean, or k-1..k with
+                       alias(remainder=exact)
+    sweep              like alias(remainder=exact), in an order that ranks can compute
+                       without all loads
+    qwalk              the first overloaded rank sends to the first underloaded rank:
+                       moves the fewest tasks; a rank may receive from many
     curve              on a machine: alias along a curve through the nodes, or with
-                       curve(partners=nearest) by the nearest along it
-    transport          on a machine: over the fewest hops, from at most 2 ranks to one;
-                       transport(receives=1) from one, (receives=0) from any number
-    diffusion          neighbors level out their difference, step by step;
+                       curve(partners=nearest) by the nearest rank along the curve
+    transport          on a machine: the fewest hops, with at most 2 senders per rank;
+                       1 with transport(receives=1), any number with (receives=0)
+    diffusion          neighbors reduce their load difference step by step;
                        diffusion(order=2) takes fewer steps
-    integer-diffusion  the same in entire tasks, until neighbors hardly differ
+    integer-diffusion  diffusion of whole tasks, until neighbors hardly differ
     laplacian          the flow between neighbors with the least sum of squares
 
     Weighted tasks, without a --method, are moved until no rank exceeds the mean load by
-    more than --tolerance, nor --memory. Few bytes move; a lower bound is printed. With
-    --edges, the bytes sent between ranks in all --periods count, too. With a machine
-    bytes are weighted by distance, with little weight inside a node.
+    more than --tolerance, or its --memory. Few bytes move; a lower bound is printed.
+    --edges adds the bytes sent between ranks in all --periods. With a machine, bytes
+    are weighted by distance, with little weight inside a node.
 
     Measures are printed with lower bounds for plans with the same final loads. With a
-    machine, tasks of --bytes (default 1) also cost hop-bytes and load links. Without
-    --placement, ranks are on its slots in order; with --allocate or --allocation, and
-    fewer ranks than slots, each node gets its share as with srun.
+    machine, hop-bytes and link loads are computed for tasks of --bytes (default 1).
+    Without --placement, ranks use the machine's slots in order. If --allocate or
+    --allocation has more slots than ranks, ranks are spread over all nodes as by srun.
 
     \b
     Examples:
@@ -166,11 +167,11 @@ def command(
     if kind:
         if method != "auto":
             raise Error(
-                f"{loads} is a {kind} of tasks that differ, and --method is for equal "
-                "ones; leave it out"
+                f"{loads} is a {kind} of weighted tasks, but --method is for equal "
+                "tasks; leave it out"
             )
         if amount is not None:
-            raise Error(f"{loads} says the bytes of each task; leave out --bytes")
+            raise Error(f"{loads} contains the bytes of each task; leave out --bytes")
         balance_file(
             loads, options, machine, placement, where, simulate, figure, as_json
         )
@@ -178,13 +179,13 @@ def command(
     if options != TaskOptions():
         raise Error(
             "--edges, --owners, --periods, --ranks, --memory and --tolerance are for "
-            f"tasks that differ; {loads} has the numbers of equal ones"
+            f"weighted tasks; {loads} contains numbers of equal tasks"
         )
     given = read_loads(loads)
     ranks = placed_ranks(len(given), machine, placement, where)
     if ranks is None and (amount is not None or simulate):
         what = "--simulate is for" if simulate else "--bytes is the size of"
-        raise Error(f"{what} tasks that cross a --machine; name one")
+        raise Error(f"{what} transfers on a machine; add --machine")
     size = parse_bytes(amount) if amount is not None else 1
     balanced = balance_loads(given, method, ranks, size)
     times = {}
@@ -233,7 +234,7 @@ def _print(balanced: BalanceResult, times: dict[str, float]) -> None:
     )
 
 
-#: The measures of a plan, as they are shown.
+#: Return the measures of a plan as table rows.
 TITLES = {
     "messages": "messages",
     "tasks": "tasks that move",

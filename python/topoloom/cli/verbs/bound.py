@@ -51,17 +51,17 @@ def command(
     """Prove lower bounds on the objective for any placement of these ranks.
 
     No placement has fewer hop-bytes, less congestion or a shorter predicted time (if
-    bandwidths are known) than printed. The gap of a PLACEMENT is its value divided by
+    bandwidths are known) than the bound. The gap of a PLACEMENT is its value divided by
     the bound; 1 is optimal. --time, --work or Ctrl-C end the search for better proofs.
 
     \b
-    hop-bytes   by the least that every rank's messages cost (sparse, gilmore-lawler),
-                by eigenvalues (projection) or by dual ascent
-    congestion  by the bytes that must leave a part of the machine (cut) or a rank
-                (injection), by all bytes on all links (average), or by a linear
+    hop-bytes   from the least cost of every rank's messages (sparse, gilmore-lawler),
+                eigenvalues (projection) or dual ascent
+    congestion  from the bytes that must leave a part of the machine (cut) or a rank
+                (injection), from all bytes on all links (average), or from a linear
                 relaxation with the machine's own routes (lp)
-    time        by startups, the nearest routes and the busiest link or network card
-                (network) or memory, or by all that one rank sends (sender)
+    time        from startups, shortest routes, and the busiest link, NIC (network) or
+                memory, or from all that one rank sends (sender)
 
     \b
     Examples:
@@ -84,12 +84,12 @@ def command(
     given = load_placement_problem("bound", graph, placement, machine, where, share)
     if given.shared and not allows_sharing(share):
         raise Error(
-            f"in {placement} ranks share slots; say what a slot may hold, with "
+            f"in {placement} ranks share slots; set the slot capacities with "
             "--imbalance or --capacities"
         )
     if lp and allows_sharing(share):
         raise Error(
-            "--lp is for one rank per slot, without --imbalance or --capacities"
+            "--lp requires one rank per slot; leave out --imbalance and --capacities"
         )
     with monitor_search("searching for proofs", search) as watch:
         found = prove_bounds(
@@ -107,7 +107,7 @@ def command(
     if lp and found.rounded is None and not watch.interrupted:
         note("topoloom: --time was too short for the linear relaxation")
     if watch.interrupted:
-        raise Interrupted("interrupted; these are the best proofs so far")
+        raise Interrupted("interrupted; the printed bounds are the best so far")
 
 
 def _print(found: ProvenBounds) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom collective`: which schedule of a collective is the fastest."""
+"""`topoloom collective`: rank the schedules of a collective."""
 
 from __future__ import annotations
 
@@ -96,24 +96,24 @@ def command(
     threads: Threads = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Rank all schedules of a collective by what they cost.
+    """Rank all schedules of a collective by predicted time.
 
-    libtopoloom-collective chooses by the same times. On a machine a rank waits only for
-    its own messages, and a message for its two ranks and the links of its route.
-    Schedules with more than 65,536 messages are sampled. Without a machine each round
-    waits for the previous one. Without a model the machine gives the costs of messages.
+    libtopoloom-collective chooses by the same times. On a machine, a rank waits only
+    for its own messages, and a message for its two ranks and the links of its route.
+    Schedules with more than 65,536 messages are sampled. Without a machine, each round
+    waits for the previous round. Without a model, the machine defines message costs.
     Messages have 1 KiB by default.
 
     \b
-    time        seconds until the last rank has ended
-    CPU         seconds that the busiest rank sends, receives and copies; only where
-                the model says what receivers need
-    congestion  seconds that the busiest link of every round needs
-    simulated   with --with switches, of the five fastest or those of --schedule:
-                seconds until the last rank has ended, where packets wait for each other
-                in switches; messages cost what the machine says
+    time        seconds until the last rank has finished
+    CPU         seconds in which the busiest rank sends, receives and copies; only if
+                the model contains the receive overhead
+    congestion  seconds of the busiest link, summed over rounds
+    simulated   with --with switches, for the five fastest schedules or --schedule:
+                seconds until the last rank has finished, including the queueing of
+                packets in switches; the machine defines message costs
 
-    With --run they are measured: give only the launcher after --. Its ranks run each
+    --run measures schedules: give only the launcher after --. Its ranks run each
     schedule and the MPI library's own collective in turns. Separate sizes with +:
     --bytes 64+4KiB. A model or machine adds predicted times.
 
@@ -170,7 +170,7 @@ def command(
     calls = [message.call(one, ranks) for one in (first, *others)]
     files = result_files(order_ranks, results, drawing)
     if simulation.simulator is not None and machine is None and placement is None:
-        raise Error("packets cross a machine: --with switches needs --machine")
+        raise Error("--with switches requires a machine; add --machine")
     platform = platform_of(calls[0])
     files.check_figures(calls[0], platform)
     result = rank_collectives(
@@ -194,7 +194,7 @@ def command(
 def _simulate(
     simulation: SimulationOptions, machine: str | None, named: bool
 ) -> Callable[[RankedCollective], SimulatedSchedules] | None:
-    """Make the simulation of all named schedules, else of the fastest."""
+    """Return the function that simulates the named or the fastest schedules."""
     from functools import partial
 
     from topoloom.cli.console import progress_bar
@@ -225,7 +225,7 @@ def _measure(
     figure: Path | None,
     as_json: bool,
 ) -> None:
-    """Measure schedules in a job, and print their times."""
+    """Measure schedules in an MPI job, and print their times."""
     from topoloom.cli.exit_status import Interrupted
     from topoloom.cli.measured_output import MeasuredFiles, write_measured
     from topoloom.figure.timeline import check_timeline
@@ -282,7 +282,7 @@ def _print(
     use: str,
     simulated: dict[str, SimulationResult],
 ) -> None:
-    """Print the table, the fastest first, and the gain from reordering ranks."""
+    """Print the schedules by time, and the gain from reordering ranks."""
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import (
         counted,

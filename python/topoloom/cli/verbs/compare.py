@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom compare`: several mappers, one table."""
+"""`topoloom compare`: compare mappers in one table."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from topoloom.tasks.compare import Comparison
     from topoloom.tasks.problem import Problem
 
-#: Default mappers, and those for ranks that share slots.
+#: Default mappers, and default mappers for ranks that share slots.
 MAPPERS = "block,hilbert,gge,mahd+swap,multisection+swap,auto"
 SHARING_MAPPERS = "block,hilbert,multisection,auto"
 
-#: Columns that narrow terminals omit, in this order.
+#: Columns that are omitted on narrow terminals, in this order.
 _DROPPED_FIRST = (
     "dilation_average",
     "dilation_max",
@@ -41,7 +41,7 @@ _DROPPED_FIRST = (
     "congestion_max",
 )
 
-#: Measures in a figure besides the objective.
+#: Measures in the figure in addition to the objective.
 _DRAWN = ("hop_bytes", "congestion_max", "inter_node_bytes", "search")
 
 
@@ -74,19 +74,19 @@ def command(
 
     Gains are relative to 'block', rank i on slot i, the launcher's default. The best
     mapper is marked. --time and --work apply to each mapper. The gap is the objective
-    divided by a quick lower bound; 1 is optimal. 'topoloom bound' proves better ones.
+    divided by a quick lower bound; 1 is optimal. 'topoloom bound' proves better bounds.
     If ranks share slots (--imbalance, --capacities), the load of the fullest slot
-    replaces the gap, and block puts equally many ranks on every slot.
+    replaces the gap, and block places equally many ranks on every slot.
 
-    A mapper of your own is a function in a Python file or a shared library, executed
-    with your rights. It takes the problem and returns the slot of every rank. If it
-    fails, an error is printed, and the exit status is 1.
+    Your own mapper is a function in a Python file or a shared library, executed with
+    your rights. It takes the problem and returns the slot of every rank. If it fails,
+    an error is printed, and the exit status is 1.
 
     \b
-    predicted time  what the messages take; if bandwidths are known
-    dilation        links that a message crosses, on average and at most
+    predicted time  communication time, if bandwidths are known
+    dilation        links that a message crosses: average and maximum
     congestion      largest load divided by bandwidth (in bytes if none is known)
-    ▲               more bytes between nodes than under block
+    ▲               more inter-node bytes than with block
 
     \b
     Examples:
@@ -150,7 +150,7 @@ def command(
 
 
 def _columns(problem: Problem, found: Comparison) -> dict[str, str]:
-    """Choose the columns: keys of results, and their headings."""
+    """Return the columns as pairs of result key and heading."""
     from topoloom.placements.measures import column_heading, measure_title
 
     objective, first = found.objective, found.results[0]
@@ -228,7 +228,7 @@ def _title(problem: Problem, found: Comparison) -> str:
 
 
 def _draw(figure: Path, problem: Problem, found: Comparison) -> None:
-    """Draw the mappers side by side, by the objective and other costs."""
+    """Draw a bar chart of the mappers by objective and other costs."""
     from topoloom.figure.comparison import Bars, draw_comparison
     from topoloom.placements.measures import measure_title
 

@@ -21,7 +21,7 @@ MAPPERS = "block,random,hilbert,gge,mahd,mahd+swap,auto"
 GRID = "4x4x4"
 RANKS = 64
 
-# A laptop has fewer cores than the demo has ranks, and a container runs as root.
+# Allow Open MPI to oversubscribe cores, as on laptops, and to run as root.
 PERMISSIONS = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -47,11 +47,11 @@ def command(
     output: OutputDirectory = Path("out/demo"),
     as_json: AsJson = False,
 ) -> None:
-    """Run all steps on a small example, each as you would type it.
+    """Run all steps on a small example, and print each command.
 
-    Records halo3d, a halo exchange on 64 ranks, places it on a ragged piece of a
-    torus, compares mappers, draws figures and writes a rankfile. Takes a minute, and
-    needs an MPI with mpirun and mpicxx.
+    Records halo3d, a halo exchange on 64 ranks, places it on a fragmented part of a
+    torus, compares mappers, draws figures and writes a rankfile. Takes a minute.
+    Requires an MPI library with mpirun and mpicxx.
 
     \b
     Examples:
@@ -117,7 +117,7 @@ def _build(output: Path) -> Path:
 
     compiler = shutil.which("mpicxx") or shutil.which("mpic++")
     if compiler is None:
-        raise Failure("no mpicxx on the PATH; install an MPI, or name a --program")
+        raise Failure("no mpicxx on the PATH; install an MPI library, or set --program")
     source = find_shipped("apps/halo3d") / "halo3d.cpp"
     program = output / "halo3d"
     words = [compiler, "-std=c++17", "-O2", str(source), "-o", str(program)]
@@ -133,7 +133,7 @@ def _print_heading(text: str) -> None:
 
 
 def _step(*words: str) -> None:
-    """Show a command and run it; the demo ends when one fails."""
+    """Print a command and run it; raise an error if the command fails."""
     print(f"$ topoloom {shlex.join(words)}", flush=True)
     status = click.get_current_context().obj(words)
     if status != 0:
@@ -142,7 +142,7 @@ def _step(*words: str) -> None:
 
 @contextlib.contextmanager
 def _stdout_to_stderr() -> Iterator[None]:
-    """Redirect stdout, also of child processes, to stderr; it is for the JSON."""
+    """Redirect stdout, also of child processes, to stderr: stdout is for the JSON."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom export`: a placement as a file for mpirun, srun and other launchers."""
+"""`topoloom export`: write a placement for mpirun, srun and other launchers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def command(
         list[str] | None,
         Argument(
             metavar="-- OPTIONS",
-            help="More options of the launcher that --check asks.",
+            help="Further launcher options for --check.",
         ),
     ] = None,
     *,
@@ -65,12 +65,12 @@ def command(
 ) -> None:
     """Write a placement as a file that a launcher reads.
 
-    Host names come from the allocation (a host list keeps its names), the machine or
-    --hosts; without these, node 7 is called n7. Some formats name cores, CPUs or GPUs
-    (openmpi-rankfile, jsrun-erf, bluegene-map, torchrun); the others name hosts, whose
-    cores the launcher fills in turn, unless --bind adds CPUs (mpich-hostfile,
-    intel-machinefile, slurm-hostfile, flux-taskmap). A format that cannot express
-    the placement refuses it.
+    Host names come from --hosts, the allocation (a host list) or the machine; without
+    them, node 7 is called n7. Some formats list cores, CPUs or GPUs (openmpi-rankfile,
+    jsrun-erf, bluegene-map, torchrun). The others list hosts, whose cores the launcher
+    fills in order, unless --bind adds CPUs (mpich-hostfile, intel-machinefile,
+    slurm-hostfile, flux-taskmap). If a format cannot express the placement, an error is
+    reported.
 
     \b
     Examples:
@@ -93,11 +93,11 @@ def command(
     from topoloom.tasks.launch_placement import load_host_placement
 
     if program is not None and not check:
-        raise Error("--check-with names the launcher for --check; add --check")
+        raise Error("--check-with sets the launcher of --check; add --check")
     if options and not check:
         raise Error(
-            f"'{options[0]}' is for the launcher that --check asks; add --check, or "
-            "leave it out"
+            f"'{options[0]}' is a launcher option for --check; add --check, or leave "
+            "it out"
         )
     target = find_format(to)
     placed = load_host_placement(placement, hosts, *binding)
@@ -128,7 +128,7 @@ def command(
         note(f"note: {loss}")
 
 
-#: Number of ranks at wrong locations that --check lists.
+#: Maximum number of ranks at wrong locations that --check lists.
 MAX_NAMED = 20
 
 
@@ -139,7 +139,7 @@ def _check(
     program: str | None,
     options: list[str],
 ) -> str:
-    """Compare with the dry run of the launcher, and return its name."""
+    """Compare with the launcher's dry run; return the name of the launcher."""
     from topoloom.cli.console import note
     from topoloom.cli.exit_status import Failure
     from topoloom.launch.apply.dry_run import dry_run
@@ -154,7 +154,7 @@ def _check(
     if mismatches:
         raise Failure(
             f"{launcher} would start {len(mismatches)} of {placed.rank_count} ranks "
-            "elsewhere, so nothing was written"
+            "at other locations; no file was written"
         )
     note(f"checked: {launcher} would start all {placed.rank_count} ranks as placed")
     return launcher

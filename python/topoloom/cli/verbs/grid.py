@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom grid`: off-node traffic along the axes of a process grid."""
+"""`topoloom grid`: measure off-node traffic along the axes of a process grid."""
 
 from __future__ import annotations
 
@@ -63,28 +63,28 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure off-node traffic along the axes of a process grid, and of block order.
+    """Measure off-node traffic along the axes of a process grid.
 
     Programs on grids communicate along all rows and columns at once. The more ranks of
     a node have their next neighbor on another node, the more messages share its
-    channels. By default speeds between nodes are those between the first two nodes of
-    the allocation. Inside a node it is the copy bandwidth of a core, or a share of the
-    memory bandwidth. Assumed speeds are marked.
+    channels. Results are compared with block order. By default, inter-node speeds are
+    computed for the first two nodes of the allocation. Intra-node speed is the copy
+    bandwidth of a core, or a share of the memory bandwidth. Assumed speeds are marked.
 
     \b
-    external links  messages that leave a node at once: the most of any node, by axis,
+    external links  concurrent messages that leave a node: maximum over nodes, by axis,
                     and their sum
-    pipelined       seconds of a broadcast down the chains of every axis, one axis
-                    after the other, in the best segments
+    pipelined       seconds of a broadcast along the chains of every axis, one axis
+                    after the other, with the best segment size
     binomial        seconds along binomial trees; scatter and gather have --bytes for
                     every rank of a line
 
-    There are two readings of pipelines:
+    --reading selects the model of pipelines:
 
     \b
     counted         messages that leave a node along an axis share its channels
-    printed         a message to another node is as many times as fast as there are
-                    channels: the source's equation
+    printed         the equation in the source: C channels speed up each inter-node
+                    message C times
 
     \b
     Examples:
@@ -127,7 +127,9 @@ def command(
             _print_facts(tiles)
         return
     if output is not None:
-        raise Error("-o is for --fastest-tile; name a collective")
+        raise Error(
+            "-o writes the tile of --fastest-tile; add --fastest-tile COLLECTIVE"
+        )
     found = measure_grid(file, extents, speeds, size, str(placement), reading)
     if as_json:
         print_json(found.document())

@@ -43,22 +43,23 @@ def command(
 ) -> None:
     """Place several jobs that run at the same time to minimize interference.
 
-    Jobs with their own allocations are placed separately, then again in turn, given the
-    traffic of the others, as long as that helps. Jobs without one share the nodes of
-    --allocation, or all nodes, and are placed there as one pattern. --time and --work
-    limit all searches together; Ctrl-C stops them and keeps the best.
+    Jobs with their own allocations are placed separately. Then each job in turn is
+    placed again, given the traffic of the others, as long as that helps. Jobs without
+    allocations share the nodes of --allocation, or all nodes, and are placed as one
+    pattern. --time and --work limit all searches together. After Ctrl-C the best
+    placements so far are used.
 
     The default objective is the predicted time if the machine's bandwidths are known,
     else congestion; the choice and its reason are printed.
 
     \b
-    alone            the objective of each job for itself, on an empty machine
-    each for itself  the same placement, when all jobs run: on the links that it uses
-    jointly          when they are placed together
-    all jobs         the worst of them, and all their hop-bytes
+    alone            objective of each job on an empty machine
+    each for itself  objective of the same placement while all jobs run
+    jointly          objective with the joint placement while all jobs run
+    all jobs         objective of the worst job, and hop-bytes of all jobs
 
-    --with switches also simulates a message of each pair of ranks, all jobs beginning
-    at once, packet by packet; alone then is the joint placement on an empty machine.
+    --with switches also simulates the packets of one message per pair of ranks; all
+    jobs start at once. Then 'alone' uses the joint placement on an empty machine.
 
     \b
     Examples:
@@ -111,14 +112,14 @@ def command(
         if times is not None:
             _print_times(found, times)
     if simulate and times is None:
-        raise Interrupted("interrupted; the jobs are placed, but not simulated")
+        raise Interrupted("interrupted; the jobs were placed, but not simulated")
     if watch.interrupted:
         best = f"; {output} holds the best placements so far" if output else ""
         raise Interrupted(f"interrupted{best}")
 
 
 def _simulate(found: JointPlacement, model: SwitchModel | None) -> JobTimes | None:
-    """Simulate the jobs; None after Ctrl-C."""
+    """Simulate the jobs; return None after Ctrl-C."""
     from topoloom.cli.console import progress_bar
     from topoloom.tasks.jobs.simulate_jobs import simulate_jobs
 
@@ -130,12 +131,12 @@ def _simulate(found: JointPlacement, model: SwitchModel | None) -> JobTimes | No
 
 
 def _check_directory(path: Path) -> None:
-    """Refuse a directory that cannot be written to, before a long search."""
+    """Raise an error before a long search if the directory is not writable."""
     from topoloom._core import Error
     from topoloom.support.files import check_writable
 
     if path.exists() and not path.is_dir():
-        raise Error(f"{path} is not a directory; name one for the placements")
+        raise Error(f"{path} is not a directory; set a directory for the placements")
     check_writable(path / "placement.json" if path.is_dir() else path)
 
 
@@ -146,7 +147,7 @@ def _model(
     from topoloom.simulate.switch_toml import find_switch
 
     if simulator not in (None, "switches"):
-        raise Error(f"jobs are simulated with switches, not with '{simulator}'")
+        raise Error(f"jobs can be simulated only with switches, not with '{simulator}'")
     if simulator is None and switch is not None:
         raise Error("--switch is for --with switches")
     return None if simulator is None else find_switch(switch, machine)

@@ -51,21 +51,21 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a placement, and what the launcher would do by default.
+    """Measure a placement, and the launcher's default placement.
 
     \b
-    predicted time    startups, latencies and the busiest link, network card or
-                      memory; if bandwidths are known
-    hop-bytes         sum over messages of bytes times distance
-    hops per byte     the same divided by all bytes; 'distance per byte' where a
+    predicted time    startups, latencies, and the busiest link, NIC or memory; if
+                      bandwidths are known
+    hop-bytes         sum of bytes times distance over all messages
+    hops per byte     hop-bytes divided by all bytes; 'distance per byte' if the
                       machine's links have lengths
     dilation, average and dilation, maximum: links that a message crosses
-    link traffic, average: bytes per link, over the links that carry any
+    link traffic, average: bytes per link, over all links with traffic
     congestion        largest load divided by bandwidth (in bytes if none is known)
     bytes between nodes, and the most in or out of a node
-    slot load, maximum: of the ranks on one slot, if ranks share slots
-    share on minimal routes, where routing adapts: the rest takes detours
-    gap               value / a lower bound that is quick to prove; 1 is optimal
+    slot load, maximum: load of the ranks on one slot, if ranks share slots
+    share on minimal routes: with adaptive routing, the rest takes detours
+    gap               value divided by a quickly proved lower bound; 1 is optimal
 
     \b
     Examples:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom list`: what there is to choose from."""
+"""`topoloom list`: list mappers, machines, formats and other choices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what there is to choose from; everything, if no kind is named.
+    """List mappers, machines, formats and other choices; by default all.
 
     \b
     Examples:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from topoloom.nodes.node_parts import Device, NodeParts, NodeType
     from topoloom.tasks.machines.shown_machine import ShownMachine
 
-#: Texts for the message costs of a node, by TOML key.
+#: Labels of a node's message costs, by TOML key.
 _SPEEDS = {
     "port": {
         "bandwidth": "{} each way",
@@ -80,7 +80,7 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a machine: nodes, links, distances, bisection, bandwidths; and draw it.
+    """Show a machine, draw it, or write its description.
 
     \b
     A machine is a short text:
@@ -92,11 +92,11 @@ def command(
       tree:4:8:2,distance=1:10:100        bottom-up: 4 in a group, 8 groups, 2
       graph:4+1:0-4,1-4,2-4,3-4           four nodes on one switch
       torus:8x8x8+node:16:2,distance=1:2  nodes of 2 sockets with 16 slots each
-    and more kinds, see 'topoloom list topologies'; or a TOML file with the same
-    in names and units; -o writes one.
-    'detect' is the node that you are on, or the machine of your batch job.
+    For more kinds, see 'topoloom list topologies'. A TOML file, which -o writes,
+    describes the same with names and units.
+    'detect' is the node that runs this command, or the machine of your batch job.
     Files of Slurm, ibnetdiscover, hwloc, NCCL, Scotch, SimGrid, Cray systems, Tofu,
-    Amazon, Google, Oracle and Kubernetes are known by their content, METIS graphs by
+    Amazon, Google, Oracle and Kubernetes are recognized by content, METIS graphs by
     the suffix .graph: see 'topoloom list formats'.
 
     \b
@@ -134,7 +134,7 @@ def _load(
     network: str | None,
     nvlink: str | None,
 ) -> ShownMachine:
-    """Load the machine, and print notes on omitted parts."""
+    """Load the machine, and print remarks about omitted parts."""
     from topoloom._core import Error
     from topoloom.cli.console import note
     from topoloom.importers.machine_description import GivenSpeeds
@@ -153,7 +153,7 @@ def _load(
             note(f"topoloom: {line}")
         count = counted(len(error.lines), "node")
         raise Error(
-            f"{source}: {count} cannot be placed; --partial uses the others"
+            f"{source}: {count} cannot be located; --partial uses the others"
         ) from None
     for line in shown.described.missing:
         note(f"topoloom: left out: {line}")
@@ -187,15 +187,17 @@ def _print(shown: ShownMachine, output: Path | None, figure: Path | None) -> Non
 
 
 def _source(words: list[str]) -> str:
-    """Take the machine from ``show MACHINE`` or ``MACHINE``."""
+    """Return the machine in ``show MACHINE`` or ``MACHINE``."""
     from topoloom._core import Error
 
     if len(words) == 2 and words[0] == "show":
         return words[1]
     if len(words) > 1:
-        raise Error(f"one machine at a time, but there are: {', '.join(words)}")
+        raise Error(f"expected one machine, but found: {', '.join(words)}")
     if words == ["show"] and not Path("show").exists():
-        raise Error("show which machine? 'topoloom list machines' names some")
+        raise Error(
+            "no machine is given; name one, such as from 'topoloom list machines'"
+        )
     return words[0]
 
 
@@ -243,7 +245,7 @@ def _bandwidths(bandwidths: list[dict[str, Any]], have_units: bool) -> str:
 
 
 def _bisection(bisection: dict[str, Any], in_bytes: bool) -> str:
-    """Format the bisection found and, if it may not be minimal, the proven bound."""
+    """Format the smallest known bisection and, if not proved minimal, the bound."""
     from topoloom.support.units import counted, format_bandwidth
 
     least, links = bisection["at_least"], counted(int(bisection["links"]), "link")
@@ -274,7 +276,7 @@ def _cell(value: Any) -> str:
 def _node_rows(
     machine: Machine, node: NodeParts, hosts: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Write the costs of levels, the port, and one line per device or type."""
+    """Return table rows: level costs, the port, and one row per device or node type."""
     from topoloom.machines.node_toml import level_costs, write_port
     from topoloom.machines.outline import format_type_nodes
     from topoloom.nodes.node_parts import ETHERNET, NIC

@@ -65,18 +65,18 @@ def command(
     """Place the ranks on the allocated slots.
 
     The gain is relative to block order, rank i on slot i, the launcher's default. If an
-    allocation has more slots than ranks, those that the launcher uses are taken.
+    allocation has more slots than ranks, the slots that the launcher uses are used.
     Ctrl-C, --time and --work end a search early; the best placement is still written.
 
     The default objective is the predicted time if the machine's bandwidths are known
     and messages are long, else hop-bytes; the choice and its reason are printed. 'auto'
-    never has a longer predicted time than block order. With --background the default is
-    the predicted time if bandwidths are known, else congestion. All objectives but
-    hop-bytes use the phases of the pattern: messages of different phases do not share
-    links.
+    never has a longer predicted time than block order. With --background, the default
+    is the predicted time if bandwidths are known, else congestion. All objectives
+    except hop-bytes use the phases of the pattern: messages of different phases do not
+    share links.
 
-    Each rank gets a slot of its own. With --imbalance or --capacities ranks may share
-    slots: they are partitioned and placed at once.
+    Each rank has its own slot. With --imbalance or --capacities, ranks may share slots:
+    they are partitioned and placed at once.
 
     \b
     Examples:
@@ -105,11 +105,11 @@ def command(
     search = searching.search()
     check_int64("--migration-cost", migration_cost, 0)
     if migration_cost and previous is None:
-        raise Error("--migration-cost needs --from, the placement to move away from")
+        raise Error("--migration-cost requires --from, the previous placement")
     share = sharing.sharing()
     if effort is not None:
         if mapper != "auto":
-            raise Error(f"--effort is for the auto mapper, not for '{mapper}'")
+            raise Error(f"--effort requires the auto mapper, not '{mapper}'")
         mapper = f"auto(effort={effort})"
     where = AllocationSpec(*allowed, search.seed, limits.launch_order(launcher))
     problem = load_problem(graph, machine, where, share)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom model`: message costs by size, from a name, a file or a fit."""
+"""`topoloom model`: show, fit and apply models of message costs by size."""
 
 from __future__ import annotations
 
@@ -64,17 +64,17 @@ def command(
     figure: Figure = None,
     as_json: AsJson = False,
 ) -> None:
-    """Model the cost of a message: alpha + bytes * beta, line by line.
+    """Model the cost of a message: alpha + bytes * beta by size range.
 
     \b
-    list      the models that ship with Topoloom, and where they are from
-    show      the lines of a model, and what messages cost in addition
-    predict   times of messages: from one to the next of a process that sends several,
-              and until the first has arrived
+    list      list the included models, with their sources
+    show      show the size ranges of a model, and additional message costs
+    predict   predict times of messages: the interval between sends of one process, and
+              the arrival of the first message
     fit       fit a model to measured times: a CSV file with the header size,time
-    channels  how many messages of a node travel at once as fast as one: a CSV file
-              with the header pairs,time: how long the slowest of pairs takes that
-              exchange at once; columns run and pattern tell samples apart
+    channels  find how many concurrent messages of a node run at full speed: a CSV file
+              with the header pairs,time, the time of the slowest of these concurrent
+              pairs; optional columns run and pattern identify samples
 
     \b
     Examples:
@@ -108,7 +108,7 @@ def command(
 
 
 def _parse_words(words: list[str], options: dict[str, Any]) -> tuple[str, str]:
-    """Return the verb and its argument; refuse options that it does not take."""
+    """Return the subcommand and its argument; check the options against it."""
     from topoloom._core import Error
     from topoloom.support.nearest import unknown_name
 
@@ -168,7 +168,9 @@ def _predict(
     from topoloom.support.units import format_bandwidth, parse_bytes
 
     if amounts is None:
-        raise Error("predict times of which sizes? Name them: --sizes 76,1KiB,64KiB")
+        raise Error(
+            "predict requires message sizes; add --sizes, such as --sizes 76,1KiB,64KiB"
+        )
     count = 1 if processes is None else processes
     check_int64("--processes-per-node", count, 1)
     file = load_model(what)
@@ -263,7 +265,10 @@ def _channels(
     from topoloom.support.units import parse_bytes
 
     if amounts is None:
-        raise Error("how long were the messages? Give their size: --sizes 8MiB")
+        raise Error(
+            "channels requires the size of the messages; add --sizes, such as --sizes "
+            "8MiB"
+        )
     found = load_pair_curves(pairs, parse_bytes(amounts), round_trip=round_trip)
     if as_json:
         print_json(found.document())
@@ -324,7 +329,7 @@ def _print_model(model: NetworkModel, where: str = "") -> None:
 
 
 def _print_lines(model: NetworkModel, of: str = "bytes") -> None:
-    """Print the lines, each with the bandwidth that it comes to."""
+    """Print the size ranges of a model with the bandwidth of each."""
     from topoloom.cli.console import print_table
     from topoloom.model.model_toml import format_time
     from topoloom.support.units import format_bandwidth
@@ -339,7 +344,7 @@ def _print_lines(model: NetworkModel, of: str = "bytes") -> None:
 
 
 def _print_link_factors(model: NetworkModel) -> None:
-    """Print link factors by message size, if they depend on it."""
+    """Print link factors by message size, if they depend on the size."""
     from topoloom.cli.console import print_table
 
     if not model.link_factors:
@@ -353,7 +358,7 @@ def _print_link_factors(model: NetworkModel) -> None:
 
 
 def _size_texts(ends: list[int | None]) -> list[str]:
-    """Name the sizes of parts that end there, the last without end."""
+    """Format size ranges from their upper ends; None is unbounded."""
     texts = []
     below = 0
     for most in ends:

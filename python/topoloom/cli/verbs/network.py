@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom network`: what happens inside the switches of a machine."""
+"""`topoloom network`: simulate the switches of a machine."""
 
 from __future__ import annotations
 
@@ -111,20 +111,19 @@ def command(
     """Simulate switches cycle by cycle: buffers, virtual channels, arbiters, credits.
 
     Each node injects packets at random, at the mean rate of the load, by default with
-    equal probability in every cycle. They follow the machine's routes, flit by flit,
-    and wait for channels, buffers and virtual channels. If routes could deadlock, as on
-    rings, packets change to another class of virtual channels; with too few classes the
-    deadlock is named. A cycle is the time of a flit on a channel.
+    equal probability in every cycle. Flits of packets follow the machine's routes, and
+    wait for channels, buffers and virtual channels. If routes could deadlock, as on
+    rings, packets change to another class of virtual channels; with too few classes,
+    the deadlock is printed. A cycle is the time of a flit on a channel.
 
     \b
-    load       flits that each sending node makes per cycle
-    accepted   flits that arrive, per sending node and cycle
-    latency    cycles from when a packet was made until all of it has arrived: mean with
-               its 95 % confidence interval, the middle one, and that of 99 in 100
-    saturated  nodes, or some of them, cannot send as much as they make, and fall ever
-               further behind
-    With --injection closed a load is without replies, accepted without them, and the
-    latency that of a packet or a reply from when it may enter the network.
+    load       flits that each sending node creates per cycle
+    accepted   flits that arrive per sending node and cycle
+    latency    cycles from the creation of a packet to its complete arrival: mean with
+               95 % confidence interval, median, 99th percentile
+    saturated  some or all nodes create packets faster than the network accepts them
+    With --injection closed, load excludes replies, accepted includes them, and latency
+    counts from the cycle in which a packet or reply may enter the network.
 
     \b
     Examples:
@@ -199,7 +198,7 @@ def _numbers(text: str) -> list[float]:
         return [float(word) for word in text.split(",")]
     except ValueError:
         raise Error(
-            f"--loads '{text}' is not a list of numbers such as 0.1,0.2"
+            f"--loads '{text}' is not a list of numbers, such as 0.1,0.2"
         ) from None
 
 

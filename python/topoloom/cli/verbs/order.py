@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom order`: ranks of a node in the order that suits binomial trees."""
+"""`topoloom order`: order the processes of a node for binomial trees."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from topoloom._core import CostGroup, CostSample
     from topoloom.tasks.collectives.order import ProcessOrder
 
-#: Above this t, costs have no spread, as in models.
+#: Costs with a larger t have no variance, such as costs from a model.
 MAX_T = 1e6
 
 
@@ -62,32 +62,35 @@ def command(
     """Order the processes of a node for collectives along binomial trees.
 
     Messages between sockets are slower than others. The processes are renumbered in the
-    printed order: the first becomes rank 0, the root. Libraries then send long messages
-    over fast edges.
+    printed order: the first becomes rank 0, the root. MPI libraries then send long
+    messages over fast edges.
 
     \b
-    fastest-edge-first  every sender takes the nearest process that is left
-    channel-aware       the same, but the farthest in the step in which as many send
-                        as there are channels
-    random              the root, then any order
+    fastest-edge-first  every sender selects the nearest remaining process
+    channel-aware       the same, but the farthest one in the step in which as many
+                        processes send as there are channels
+    random              the root, then the other processes in random order
     standard            root, root + 1, ...
 
-    Times are of a scatter of one message to each, of the size that was measured.
-    Messages that are sent at once share channels, by --reading:
+    Times are predicted for a scatter of one message of the measured size to each
+    process. --reading selects how concurrent messages share channels:
 
     \b
-    growing             those within a group share one, those between the same two
-                        groups share all; each more adds half the bandwidth of one
-    printed             those within a group share all, those between two groups, too;
-                        more than the channels add nothing: the source's assumption
-    node                all share all; each more adds half the bandwidth of one
-    independent         none share
+    growing             messages within a group share one channel, messages between the
+                        same two groups share all; each message beyond the channels
+                        adds half the bandwidth of one
+    printed             messages within a group share all channels, as do messages
+                        between two groups; messages beyond the channels add no
+                        bandwidth: the assumption of the source
+    node                all messages share all channels; each message beyond the
+                        channels adds half the bandwidth of one
+    independent         messages do not share channels
 
-    Nested groups of near processes are found. Each is printed with mean, standard
-    deviation and number of messages inside it and into it, without outliers (their
-    number in brackets), Student's t, and its p value for equal means. Orders and times
-    use these means, so that noise is not taken for fast edges; only the order of a
-    --method uses the costs themselves.
+    Nested groups of near processes are detected. For messages inside a group and into
+    it, mean, standard deviation and number are printed, without outliers (their number
+    in brackets), and Student's t with its p value for equal means. Orders and times use
+    these means, so that noise does not look like fast edges; only the order of a
+    --method uses the unaveraged costs.
 
     \b
     Examples:
@@ -173,7 +176,7 @@ def _print_groups(groups: list[CostGroup]) -> None:
 
 
 def _named(groups: list[CostGroup], outer: str = "") -> Iterator[tuple[str, CostGroup]]:
-    """Give groups the numbers 0, 1, ... and those in them 0.0, 0.1, ..."""
+    """Assign numbers to groups: 0, 1, ...; subgroups of group 0 are 0.0, 0.1, ..."""
     for number, group in enumerate(groups):
         yield f"{outer}{number}", group
         yield from _named(group.groups, f"{outer}{number}.")

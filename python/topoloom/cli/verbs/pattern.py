@@ -127,14 +127,14 @@ def command(
     partial: Partial = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a communication graph: who sends how many bytes to whom.
+    """Make a communication graph: bytes from rank to rank.
 
-    Ranks of a grid are numbered row by row, the last axis fastest, as in MPI_Cart.
-    'import' reads Matrix Market, METIS, .npz, dense text matrices and Open MPI
-    monitoring output (a file, a directory, or 'prof/phase_1_*.prof'), GOAL, and traces
-    of AI jobs: HLO text of XLA; of all ranks, by a directory or a pattern, dumps of
-    PyTorch's flight recorder, Kineto traces, lines of NCCL's Inspector, Chakra's .et.
-    A summary is always printed.
+    Ranks of a grid are numbered in row-major order, as in MPI_Cart. 'import' reads
+    Matrix Market, METIS, .npz, dense text matrices, Open MPI monitoring output (a file,
+    a directory, or 'prof/phase_1_*.prof'), GOAL, and traces of AI jobs: HLO text of
+    XLA, dumps of PyTorch's flight recorder, Kineto traces, output of the NCCL
+    Inspector, and Chakra's .et. Traces of all ranks are given by a directory or a glob
+    pattern. A summary is always printed.
 
     \b
     Examples:
@@ -161,7 +161,9 @@ def command(
         if file is None:
             raise Error("nothing to import; write: topoloom pattern import FILE")
         if with_phases:
-            raise Error("--phases is for generated patterns; imported ones keep theirs")
+            raise Error(
+                "--phases is for generated patterns; imported phases are always written"
+            )
         _refuse_for_import(context, file, kind, collectives)
         with suggesting_partial():
             made = import_pattern(
@@ -172,7 +174,7 @@ def command(
                 gpus_per_node=gpus_per_node,
             )
     elif file is not None:
-        raise Error(f"'{file}' is unexpected; FILE goes with 'import' only")
+        raise Error(f"'{file}' is unexpected; only 'import' takes a FILE")
     else:
         request = _request(
             name,
@@ -206,7 +208,7 @@ def command(
 def _refuse_for_import(
     context: click.Context, file: str, kind: str | None, collectives: str
 ) -> None:
-    """Refuse options that an imported graph or trace does not use."""
+    """Raise an error for options that an import does not use."""
     from topoloom.graphs.profile import BY_NCCL
     from topoloom.tasks.pattern import is_trace
 
@@ -221,13 +223,13 @@ def _refuse_for_import(
 
 
 def _refuse_for_graphs(context: click.Context, file: str, kind: str | None) -> None:
-    """Reject options for traces only: a graph already has its messages."""
+    """Raise an error for options of traces if the file is a graph."""
     from topoloom._core import Error
     from topoloom.tasks.pattern import import_pattern
 
     for option in ("collectives", "partial", "gpus_per_node"):
         if _is_given(context, option):
-            import_pattern(file, kind)  # what is wrong with the file comes first
+            import_pattern(file, kind)  # errors in the file are reported first
             raise Error(
                 f"{file} is a graph, but --{option.replace('_', '-')} is for traces of "
                 "jobs; leave it out"
@@ -240,7 +242,7 @@ def _is_given(context: click.Context, option: str) -> bool:
 
 
 def _refuse_unused(context: click.Context, name: str, reads: Sequence[str]) -> None:
-    """Refuse an option that the pattern does not read."""
+    """Raise an error for options that the pattern does not use."""
     from topoloom._core import Error
 
     takes = {"amount" if read == "bytes" else read for read in reads}

@@ -81,18 +81,19 @@ def command(
     mpicc: Mpicc = None,
     as_json: AsJson = False,
 ) -> int:
-    """Measure how long messages take between all ranks; describe the machine.
+    """Measure message times between all ranks; describe the machine.
 
-    Run it where your jobs run, with the ranks bound as in your jobs. It measures all
-    pairs of ranks as often as noise requires, then messages of all sizes between a few
-    pairs of each level, and increasing numbers of pairs at once. It infers groups of
-    near ranks, message costs, link bandwidths, and hosts and links that are slow.
+    Run it on the nodes of your jobs, with the same binding of ranks. It measures all
+    pairs of ranks as often as noise requires. Then it measures messages of all sizes
+    between a few pairs of each level, and increasing numbers of concurrent pairs. It
+    infers groups of near ranks, message costs, link bandwidths, and slow hosts and
+    links.
 
-    The description serves as a machine for --machine and a model for --model. With
-    --machine it is compared with another description.
+    The description is a machine for --machine and a model for --model. --machine
+    compares the measurements with another description.
 
-    --check names the parts that slow messages have in common. Without a launcher,
-    --plan and --measured find them from what other tools measure.
+    --check finds the machine parts that slow messages have in common. Without a
+    launcher, --plan and --measured find them from measurements of other tools.
 
     \b
     Examples:
@@ -110,7 +111,7 @@ def command(
     from topoloom.support.units import parse_duration
 
     if quick and thorough:
-        raise Error("--quick and --thorough exclude each other")
+        raise Error("--quick and --thorough are mutually exclusive; leave one out")
     if plan or measured:
         measuring = {
             "-- LAUNCHER": launcher_command,
@@ -126,14 +127,16 @@ def command(
         wiring = _wiring(machine, check)
         return _locate(wiring, measured or [], allocation, partial, plan, as_json)
     if not launcher_command:
-        raise Error("say behind -- what starts the ranks, such as -- srun -N 16")
+        raise Error("no launcher is given; add it after --, such as -- srun -N 16")
     if partial:
         raise Error("--partial is for files of --measured; leave it out")
     if allocation is not None:
         raise Error("the launcher decides which hosts are measured; leave -a out")
     limit = None if time is None else parse_duration(time)
     if limit == 0:
-        raise Error("--time 0 leaves no time to measure; such as --time 30s")
+        raise Error(
+            "--time 0 leaves no time to measure; set a longer time, such as --time 30s"
+        )
     effort = "quick" if quick else "thorough" if thorough else "default"
     limits = {"effort": effort, "seconds": limit, "mpicc": mpicc}
     try:
@@ -153,7 +156,7 @@ def _measure(
     as_json: bool,
     limits: dict[str, Any],
 ) -> int:
-    """Measure the machine and write it; report a run that ended early."""
+    """Measure the machine and write its description; report an early end."""
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import note, print_json
@@ -162,7 +165,7 @@ def _measure(
     from topoloom.tasks.machines.probe import probe_machine
 
     if output is None:
-        raise Error("say with -o where to write the machine, such as -o m.toml")
+        raise Error("no output file is given; add -o, such as -o m.toml")
     found = probe_machine(
         launcher,
         output,
@@ -191,7 +194,7 @@ def _refuse_for_check(output: Path | None, resume: bool) -> None:
     from topoloom._core import Error
 
     if output is not None:
-        raise Error("--check writes nothing; leave -o out")
+        raise Error("--check writes no file; leave -o out")
     if resume:
         raise Error("--check always remeasures; --resume is not allowed")
 
@@ -203,7 +206,7 @@ def _check(
     as_json: bool,
     limits: dict[str, Any],
 ) -> int:
-    """Compare the hosts with an earlier probe; 1 if one is slower, 0 if none is."""
+    """Compare the hosts with an earlier probe; return 1 if one is slower, else 0."""
     from topoloom.cli.console import print_json
     from topoloom.tasks.machines.probe import check_machine
 
@@ -216,16 +219,16 @@ def _check(
 
 
 def _wiring(machine: str | None, check: Path | None) -> str | Path:
-    """Find the description of how hosts are wired, in one of two options."""
+    """Return the description of the hosts' wiring from -m or --check."""
     from topoloom._core import Error
 
     if machine is not None and check is not None:
         raise Error(
-            "-m and --check both say how the hosts are wired; leave one of them out"
+            "-m and --check both define the wiring of the hosts; leave one of them out"
         )
     wiring = machine if check is None else check
     if wiring is None:
-        raise Error("say with -m, or --check, how the hosts are wired")
+        raise Error("the wiring of the hosts is unknown; add -m or --check")
     return wiring
 
 
@@ -250,12 +253,12 @@ def _locate(
     return 1 if any(part.sure for part in located.found.bad) else 0
 
 
-#: The exit status of what SIGTERM has ended.
+#: The exit status of a process ended by SIGTERM.
 _TERMINATED = 143
 
 
 class _StageBars:
-    """Shows each stage as a bar of its own."""
+    """Shows a progress bar for each stage."""
 
     def __init__(self) -> None:
         from contextlib import ExitStack

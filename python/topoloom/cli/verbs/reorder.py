@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom reorder`: MPI's own calls that may reorder ranks really do so."""
+"""`topoloom reorder`: reorder ranks in the topology calls of MPI."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def command(
     mpicc: Mpicc = None,
     as_json: AsJson = False,
 ) -> int:
-    """Run an MPI program whose process topologies are reordered.
+    """Run an MPI program and reorder its process topologies.
 
-    The command starts as it is, but MPI_Cart_create, MPI_Graph_create and
-    MPI_Dist_graph_create[_adjacent] with reorder=1 really reorder the ranks. Without
-    --machine the machine is learned when the job runs. Standard input, output and the
-    exit status are the program's; a line on stderr reports what each program gained.
+    The command starts unchanged, but MPI_Cart_create, MPI_Graph_create and
+    MPI_Dist_graph_create[_adjacent] with reorder=1 reorder the ranks for the machine.
+    Without --machine, the running job detects the machine. Standard input, output and
+    the exit status are the program's; one line per program on stderr reports its gain.
 
     \b
     Examples:
@@ -55,7 +55,7 @@ def command(
     check_objective(objective)
     options = ReorderOptions(mapper, objective, read_search(seed, time))
     if machine is None and (allocation is not None or hosts is not None):
-        raise Error("--allocation and --hosts are of a machine; add --machine")
+        raise Error("--allocation and --hosts require a machine; add --machine")
     where = None if machine is None else _where(machine, allocation, hosts)
     done = run_reordered(program, where, options, mpicc)
     if as_json:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom run`: record, place, and launch an MPI program where it belongs."""
+"""`topoloom run`: record, place and launch an MPI program."""
 
 from __future__ import annotations
 
@@ -90,16 +90,16 @@ def command(
     Standard input, output and the exit status are the program's; reports go to
     stderr. The placement is first tried with an empty program: if the launcher cannot
     apply it, your program is not started and the exit status is 2. A command that
-    places its own ranks is refused, unless --world starts it as it is.
+    places its own ranks is rejected, unless --world starts it unchanged.
 
     At startup each rank reports its location. One line tells whether all ranks are at
-    their planned locations, or names those that are not.
+    their planned locations, or lists the ranks at other locations.
 
-    If an allocation has more slots than ranks, those that the launcher uses by default
-    are taken: srun deals ranks to the nodes in turn, others fill node after node.
+    If an allocation has more slots than ranks, the launcher's default slots are used:
+    srun distributes ranks over nodes cyclically, other launchers fill node after node.
 
-    The hosts of the nodes are those of --hosts, else of the allocation (a host list
-    keeps its names) or the machine, else those that the command names.
+    Host names come from --hosts, else from the allocation (a host list) or the machine,
+    else from the command.
 
     \b
     Examples:
@@ -130,7 +130,7 @@ def command(
 
     check_objective(objective)
     if machine is None:
-        raise Error("say with --machine where the ranks are to be placed")
+        raise Error("no machine is given; add --machine")
     check_collectives(collectives)
     check_page = _page_check(page, output)
     setting = replace_collectives
@@ -173,14 +173,14 @@ def command(
 
 
 def _page_check(page: Path | None, output: Path | None) -> Callable[[int, int], None]:
-    """Refuse a page that cannot be written; return a check of its ranks and nodes."""
+    """Raise an error if the page cannot be written; return a check of its size."""
     from topoloom._core import Error
 
     if page is None:
         return lambda ranks, nodes: None
     if page == output:
         raise Error(f"{page} cannot be both the page and the placement")
-    # Before anything runs: it needs jinja2.
+    # Import before the program runs, because the import requires jinja2.
     import topoloom.report.page  # noqa: F401
     from topoloom.report.data import check_size
 
@@ -190,7 +190,7 @@ def _page_check(page: Path | None, output: Path | None) -> Callable[[int, int], 
 def _recorded(
     job: Job, slots: LaunchSlots, profile: Path | None, collectives: str
 ) -> RecordedJob:
-    """Read the profile; without one record the program."""
+    """Read the profile; without a profile, record the program."""
     from topoloom.cli.exit_status import Failure
     from topoloom.preload.record import NothingRecorded
     from topoloom.tasks.launch_slots import refuse_early

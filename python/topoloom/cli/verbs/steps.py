@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom steps`: which steps of a schedule cause link contention."""
+"""`topoloom steps`: find steps of a schedule that cause link contention."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from topoloom.cli.parameters import Argument, Option
 if TYPE_CHECKING:
     from topoloom.tasks.collectives.steps import Contention, StepContention
 
-#: Number of steps that are listed.
+#: Maximum number of listed steps.
 MAX_LISTED = 24
 
 
@@ -57,22 +57,24 @@ def command(
 ) -> None:
     """Report which steps of a schedule cause link contention on a machine.
 
-    Ranks are numbered as the nodes are allocated, one per node.
+    Ranks are placed one per node, in the order of the allocation.
 
     \b
     shift    rank r sends to r + 1, in the next step to r + 2, ...
     prefix   ranks r and r xor 1 exchange, in the next step r and r xor 2, ...
     quarter  quarters of the ranks send to each other, keeping their order
-    rounds   of the schedule that take the step
-    links    on which messages meet on the routes of the machine, and how many on one
-    subtrees of a fat tree that messages enter from several, and how many of them may
-             meet on one link; if there are none, no two meet whichever routes
-             they take, so that adaptive routing has nothing to avoid
-    bandwidth in and out of a node, with --model, of messages of --bytes (256KiB unless
-             given), after each of the two; steps in a row that are alike share a line
+    rounds   number of rounds of the schedule with this step
+    links    links that several messages cross on the machine's routes, and the largest
+             number of messages per link
+    subtrees subtrees of a fat tree that messages enter from several others, and the
+             largest possible number of messages per link; without such subtrees, no
+             ascending routes share links, and adaptive routing has no effect
+    bandwidth per node in and out, with --model, for messages of --bytes (default
+             256KiB), on the routes and for any ascent; equal consecutive steps share a
+             line
 
-    For prefix sends --find any-ascent also names positions with gaps, between which
-    they meet nowhere, in more rounds.
+    For prefix sends, --find any-ascent also lists positions with gaps. Exchanges
+    between these have no contention, but need more rounds.
 
     \b
     Examples:
@@ -94,15 +96,13 @@ def command(
     from topoloom.tasks.problem import AllocationSpec, load_nodes
 
     if output is not None and find is None:
-        raise Error("-o writes the order that --find finds; give both")
+        raise Error("-o writes the order of --find; use both or neither")
     if figure is not None:
         if model is None:
-            raise Error("--figure draws bandwidths; name a --model")
+            raise Error("--figure draws bandwidths, which require a model; add --model")
         check_figure(figure)
     if amount is not None and model is None:
-        raise Error(
-            "--bytes is the size of messages that a model times; name a --model"
-        )
+        raise Error("--bytes requires a model; add --model")
     costs = load_model(model).model if model is not None else None
     size = parse_bytes(amount or "256KiB")
     given, _ = load_nodes(machine, AllocationSpec(*allowed, seed))

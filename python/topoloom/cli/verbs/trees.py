@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom trees`: multicast and reduction trees in switches, and their loads."""
+"""`topoloom trees`: build multicast and reduction trees in switches."""
 
 from __future__ import annotations
 
@@ -67,24 +67,24 @@ def command(
     """Build trees for multicasts and reductions in switches, and report their loads.
 
     A tree leads from a root to the members; a reduction runs in the opposite direction.
-    Roots and members are nodes by their position in the allocation.
+    Roots and members are nodes, numbered by position in the allocation.
 
     \b
     routes          the routes from the root: on a torus the dimension-ordered tree
     last            fat trees: up by the last parent, as simple switches do
-    least-loaded    fat trees: up by the parent with the fewest trees through it
-    disjoint        tori: two trees for every axis, without a common link; each
-                    carries its share of the message
-    max per link    messages through the busiest link between switches or routers,
-                    where each root sends one
-    max per switch  trees through the busiest switch, or router
+    least-loaded    fat trees: up by the parent with the fewest trees
+    disjoint        tori: two trees per axis without common links; each transfers its
+                    share of the message
+    max per link    messages through the busiest link between switches or routers, if
+                    each root sends one
+    max per switch  trees through the busiest switch or router
 
     With --simulate, output-queued switches copy the packets of each root, or combine
-    those of its members (the root included). For comparison NICs send the same as
-    messages: for one root by the schedule with the lowest predicted time, for several
-    directly between roots and members. The machine needs bandwidths; units that combine
-    are those of the [switch]. Costs of senders and receivers are the machine's, or
-    assumed as 'topoloom machine' shows.
+    packets of its members, including the root. For comparison, NICs send the same data
+    as messages: with one root, by the schedule with the lowest predicted time; with
+    several, directly between roots and members. The machine must have bandwidths;
+    [switch] sets the combining units. Costs of senders and receivers are the machine's,
+    or assumed as 'topoloom machine' shows.
 
     \b
     Examples:

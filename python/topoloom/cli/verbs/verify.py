@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom verify`: is every rank of a program where a placement puts it?"""
+"""`topoloom verify`: verify that each rank is at its planned location."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from topoloom._core import Machine
     from topoloom.tasks.torch_run import TorchRun
 
-#: Number of torchrun's ranks at wrong locations that are listed.
+#: Maximum number of listed torchrun ranks at wrong locations.
 MAX_NAMED = 20
 
 
@@ -34,20 +34,20 @@ def command(
     torch: Torch = False,
     as_json: AsJson = False,
 ) -> int:
-    """Run a program as it is, and compare where its ranks are with a placement.
+    """Run a program, and compare the locations of its ranks with a placement.
 
     The command is not changed: it places its ranks itself, by a rankfile, a hostfile or
-    the launcher's own order. As the program starts, each rank reports its host and the
-    CPUs that it may run on; ranks that are elsewhere are named, one per line.
+    the launcher's own order. At startup each rank reports its host and the CPUs on
+    which it may run. Ranks at other locations are listed, one per line.
 
     PyTorch (torchrun, or --torch): hosts and GPUs are compared. If the pattern file
-    exists, the cost of ranks that are elsewhere is printed. A rank's GPU is the one
-    that its PyTorch used, else the one in CUDA_VISIBLE_DEVICES or similar variables.
-    Rendezvous by c10d is refused, since it sorts hosts.
+    exists, the cost of the actual locations is printed. A rank's GPU is the GPU that
+    PyTorch used, else the GPU in CUDA_VISIBLE_DEVICES or similar variables. Rendezvous
+    by c10d is rejected, because it sorts hosts.
 
-    The exit status is the program's, or 1 if it succeeded but its ranks are not where
-    they should be, or could not be located. Ranks that may run on more CPUs than
-    those of their slot are reported; they count as elsewhere only with --bind.
+    The exit status is the program's, or 1 if the program succeeded but a rank is at a
+    wrong or unknown location. Ranks that may run on more CPUs than their slot has are
+    reported; they count as wrong only with --bind.
 
     \b
     Examples:
@@ -96,7 +96,7 @@ def command(
 
 
 def _torch_words(run: TorchRun, machine: Machine) -> str:
-    """Format the locations of ranks and their cost."""
+    """Format the locations of the ranks and their cost."""
     from topoloom.placements.measures import measure_text, measure_title
     from topoloom.support.gain import format_percent
     from topoloom.support.units import counted

@@ -71,9 +71,7 @@ def build_trees(
     if members is not None:
         check_int64("members", members, 1)
         if members > len(nodes):
-            raise Error(
-                f"members {members}: the allocation has {len(nodes)} nodes"
-            )
+            raise Error(f"members {members}: the allocation has {len(nodes)} nodes")
     chosen = [nodes[position] for position in _positions(roots, len(nodes))]
     multicasts = [
         (root, nodes if members is None else random.Random(draw).sample(nodes, members))

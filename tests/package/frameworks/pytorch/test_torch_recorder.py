@@ -236,7 +236,7 @@ for rank in "01":
     assert (done.status, done.err) == (0, "")
     assert calls() == {("barrier", (0, 1), -1, 0): 1}
     both = topoloom("record", "--torch", "--nccl", "-o", "p.npz", *command)
-    assert "--torch counts what PyTorch calls, --nccl what NCCL does" in both.err
+    assert "--torch and --nccl select different recorders" in both.err
 
 
 def test_counts_outlive_a_failed_write(

@@ -180,7 +180,7 @@ def test_exchanges_of_few_pairs_are_reported(topoloom: Command) -> None:
     assert "left over  56 B in all, along none" in topoloom(*words).out
     on_machine = topoloom(*words, "--machine", "torus:8")
     assert on_machine.status
-    assert "nothing in p.npz moves along axes; topoloom map places" in on_machine.err
+    assert "nothing in p.npz sends along axes; use topoloom map" in on_machine.err
 
 
 @pytest.mark.parametrize("name", [name for name in WRITERS if name != "goal"])

@@ -110,7 +110,7 @@ def test_truncated_or_foreign_dumps_need_partial(
     output = topoloom(*words)
     assert output.status == 2
     assert f"{files[7].name}:" in output.err
-    assert "is cut short; --partial uses what could be read" in output.err
+    assert "is cut short; --partial uses the readable part" in output.err
     (dumps / "slurm.out").write_text("srun: job 7\n\x00\xff\nstep 2\n")
     output = topoloom(*words, "--partial")
     assert output.status == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom experts`: which GPU holds which experts of a model."""
+"""`topoloom experts`: place the experts of a model on GPUs."""
 
 from __future__ import annotations
 
@@ -71,15 +71,15 @@ def command(
 ) -> None:
     """Place the experts of a model on GPUs.
 
-    Experts that the same tokens choose go to the same node, so that a token visits few
-    nodes; a token counts once per node that it visits. Frequent experts get several
-    slots, on several nodes if tokens go to the nearest replica, as in SGLang. The
-    allowed load of the busiest GPU is chosen: one percent more load must save one
-    percent of the visits.
+    Experts that the same tokens choose are placed on the same node, so that a token
+    visits few nodes; a token counts once per node that it visits. Frequent experts have
+    several slots, on several nodes if the engine, such as SGLang, sends tokens to the
+    nearest replica. The allowed load of the busiest GPU is chosen: each additional
+    percent of load must save one percent of the visits.
 
     Visits and loads are measured with every second token, which the search does not
     use. They are compared with experts in order, and with experts placed by load only.
-    A node is an NVLink domain if the machine has them.
+    A node is an NVLink domain if the machine has NVLink domains.
 
     \b
     Examples:
@@ -96,19 +96,22 @@ def command(
     from topoloom.tasks.problem import AllocationSpec, load_nodes
 
     if ep is None:
-        raise Error("--ep is missing: the GPUs that hold the experts, such as --ep 64")
+        raise Error(
+            "--ep, the number of GPUs for the experts, is missing; add it, such as "
+            "--ep 64"
+        )
     engine = find_engine(to) if to is not None else None
     if output is not None and engine is None:
-        raise Error("-o writes what an engine reads; add --to, such as --to sglang")
+        raise Error("-o writes a file for an engine; add --to, such as --to sglang")
     if output is not None and engine is not None and engine.rejects_name(output):
         raise Error(
-            f"{output}: {to} reads files whose names end in {engine.suffix}; "
+            f"{output}: {to} reads only files with the suffix {engine.suffix}; "
             f"write {output.with_suffix(engine.suffix)}"
         )
     if as_json and engine is not None and output is None:
         raise Error(
-            "--to and --json both print; say with -o where to write what the engine "
-            "reads, such as -o experts.json"
+            "--to and --json both print to stdout; write the engine's file with -o, "
+            "such as -o experts.json"
         )
     routing = read_routing(loads)
     given, _ = load_nodes(machine, AllocationSpec(*allowed, seed))
@@ -186,7 +189,7 @@ def _print(placed: PlacedExperts, engine: Engine | None, output: Path | None) ->
 
 
 def _print_slacks(placed: PlacedExperts, visits: str) -> None:
-    """Show the methods tried and the one chosen."""
+    """Print the cost of each placement, with the chosen one marked."""
     from topoloom.cli.console import print_table
 
     rows = []
@@ -204,7 +207,7 @@ def _print_slacks(placed: PlacedExperts, visits: str) -> None:
 def _remarks(
     placed: PlacedExperts, nodes: int, by_load: float
 ) -> list[tuple[str, str]]:
-    """Say why nothing is gained, where nothing is."""
+    """Print the reason if the placement has no gain."""
     best = placed.cost(placed.best).visits
     if best < 0.995 * by_load:
         return []
