@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws an allocation on its machine, each connected component in its own color.
+"""Draws an allocation on its machine, with one color per connected component.
 
 A torus of two or three dimensions is drawn as in `topoloom.figure.torus`, with the
-links inside the allocation. Other machines are arrays of nodes: a torus by coordinates,
-other networks in blocks of nodes on one switch.
+links inside the allocation. Other machines are drawn as arrays of nodes: tori by
+coordinates, other networks in blocks of nodes on one switch.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-#: Colors of the largest components, safe for the color-blind (Okabe and Ito).
+#: Colors of the largest components, distinguishable for the color-blind (Okabe, Ito).
 COLORS = (
     "#0072b2",
     "#d55e00",
@@ -36,8 +36,8 @@ COLORS = (
     "#56b4e9",
     "#8a7a00",
 )
-OTHER_COLOR = "#333333"  # of all other components
-MAX_DOTS = 40_000  # routers that are not allocated
+OTHER_COLOR = "#333333"  # color of all other components
+MAX_DOTS = 40_000  # limit on drawn routers outside the allocation
 
 
 def draw_allocation(path: str | Path, allocation: Allocation) -> None:
@@ -53,7 +53,7 @@ def draw_allocation(path: str | Path, allocation: Allocation) -> None:
     Raises
     ------
     topoloom.Error
-        If the suffix is none of these, or matplotlib is not installed.
+        If the suffix is not supported, or matplotlib is not installed.
     OSError
         If the file cannot be written.
     """
@@ -143,7 +143,7 @@ def _draw_torus(axes: Axes, allocation: Allocation, colors: Ints) -> None:
         )
     )
     at = np.array(np.unravel_index(cells, shape)).T
-    # Cells with low coordinates on the depth axis are in front and drawn last.
+    # Draw cells with low coordinates on the depth axis last: they are in front.
     depth = np.argsort(np.array(shape), kind="stable")[0] if len(shape) == 3 else 0
     order = np.argsort(-at[:, depth], kind="stable")
     points = at[order] @ view
@@ -172,7 +172,7 @@ def _index(at: Ints, shape: tuple[int, ...]) -> Ints:
 
 
 def _find_internal_links(cells: Ints, shape: tuple[int, ...]) -> tuple[Ints, Ints]:
-    """List pairs of neighboring cells, without those that close a ring."""
+    """List pairs of neighboring cells, except pairs that close a ring."""
     at = np.array(np.unravel_index(cells, shape)).T
     starts, ends = [], []
     for axis, extent in enumerate(shape):
@@ -204,14 +204,14 @@ def _draw_cells(axes: Axes, allocation: Allocation, colors: Ints) -> None:
 
 
 def _fold_axes(machine: Machine) -> tuple[Ints, Ints]:
-    """Place the first axes vertically and the others horizontally, with gaps."""
+    """Place the first axes vertically and the other axes horizontally, with gaps."""
     shape = list(machine.shape)
     routers = int(np.prod(shape))
     per_router = machine.node_count // routers
     node = np.arange(machine.node_count)
     at = [*np.unravel_index(node // per_router, shape), node % per_router]
     shape = [*shape, per_router]
-    # Roughly square, rather wide.
+    # Make the array roughly square, at least as wide as high.
     half = max(
         axes
         for axes in range(len(shape))
@@ -230,7 +230,7 @@ def _fold_axes(machine: Machine) -> tuple[Ints, Ints]:
 
 
 def _group_neighbors(machine: Machine) -> Ints:
-    """Assign a number to each run of nodes at minimal distance from the next."""
+    """Assign numbers to runs of consecutive nodes at minimal distance."""
     apart = np.array([machine.hops(n, n + 1) for n in range(machine.node_count - 1)])
     if len(apart) == 0:
         return np.zeros(1, dtype=np.int64)
@@ -239,7 +239,7 @@ def _group_neighbors(machine: Machine) -> Ints:
 
 
 def _place_blocks(block_of_node: Ints) -> tuple[Ints, Ints]:
-    """Place blocks of nodes as nearly square rectangles, with gaps."""
+    """Place blocks of nodes in nearly square rectangles, with gaps."""
     sizes = np.bincount(block_of_node)
     largest = int(sizes.max())
     side = int(np.ceil(np.sqrt(largest)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A page about the gain of a placement: links, matrix and loads, before and after."""
+"""Draws the gain of a placement: links, matrix and loads, before and after."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from topoloom.support.units import counted
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Beyond this many links, a torus is a gray block.
+# With more links, a torus is drawn as a gray block.
 MAX_LINKS = 600_000
 
 
@@ -41,21 +41,21 @@ def draw_judgement(
     allocation: Allocation,
     placements: Mapping[str, Placement],
 ) -> None:
-    """Draw `block` (or the first placement) next to the best of the others.
+    """Draw `block`, or else the first placement, next to the best other placement.
 
     Parameters
     ----------
     path
         Output file; its suffix selects svg, png or pdf.
     graph, allocation
-        The graph that was placed, and where.
+        The placed graph, and the slots of the job.
     placements
-        At least one, by the name of its mapper.
+        At least one placement, by the name of the mapper.
 
     Raises
     ------
     topoloom.Error
-        If the suffix is none of these, or matplotlib is not installed.
+        If the suffix is not supported, or matplotlib is not installed.
     OSError
         If the file cannot be written.
     """
@@ -86,7 +86,7 @@ def write_headline(
     seconds: Mapping[str, float] | None = None,
     machine: Machine | None = None,
 ) -> str:
-    """Describe the gain in one sentence, by predicted time if known."""
+    """Describe the gain in one sentence, in predicted time if known."""
     names = list(judged)
     if len(names) == 1:
         title = measure_title("hops_per_byte", machine)
@@ -254,7 +254,7 @@ def _draw_scale(
 def _by_direction(
     links: TorusLinks, count: int
 ) -> list[tuple[str, Array, Array | None]]:
-    """Group links by axis, and node links: a title and two masks per group."""
+    """Group links by axis, and host links; return titles and two masks per group."""
     between, link = len(links.axis), np.arange(count)
     axis = np.full(count, -1)
     axis[:between] = links.axis

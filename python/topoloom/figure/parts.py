@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Divides a machine with too many lines for one picture into similar parts.
+"""Divides a machine that has too many lines for one picture into similar parts.
 
 Parts are the groups of a dragonfly, the planes of a HyperX, the subtrees below the
 highest switches of a tree, or the nodes of a torus with equal coordinates on its three
@@ -18,17 +18,17 @@ from topoloom.figure.links import Array
 from topoloom.figure.network import Network
 from topoloom.machines.topology_forms import drawing_of
 
-#: drawings of which a crowded picture shows the faces
+#: drawings that show only the faces of a large grid
 GRIDS = ("grid", "rings")
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of a machine."""
+    """A division of a machine into parts."""
 
-    name: str  # noun for a part
+    name: str  # noun for a part, such as "group"
     #: int array of shape (vertices,): the part of each vertex; a switch above all parts
-    #: is its own part.
+    #: is a part by itself.
     part: Array
     #: `whole`, `inside`: topologies of the parts and of one part, as tables
     #: ``[topology]``.
@@ -37,7 +37,7 @@ class Parts:
 
 
 def find_parts(topology: dict[str, Any], network: Network) -> Parts | None:
-    """Find the parts; None unless there are several with several vertices."""
+    """Find the parts; None unless several parts have several vertices."""
     found = _split(topology, network)
     if found is None or (np.bincount(found.part) > 1).sum() < 2:
         return None
@@ -83,14 +83,14 @@ def _split(topology: dict[str, Any], network: Network) -> Parts | None:
 
 
 def _describe_complete_axes(size: list[int]) -> dict[str, Any]:
-    """Describe routers fully connected along each axis; one axis is a circle."""
+    """Describe the topology of routers that are fully connected along each axis."""
     if len(size) == 1:
         return {"drawing": "circle"}
     return {"drawing": "joined_axes", "size": size}
 
 
 def _split_below_top(network: Network) -> Array:
-    """Assign numbers to the highest switches and the components without them."""
+    """Assign numbers to the highest switches, and to components left without them."""
     top = network.height == network.height.max()
     ends = network.ends[~top[network.ends].any(axis=1)]
     label = np.arange(len(top))

@@ -16,24 +16,22 @@ if TYPE_CHECKING:
     from topoloom._core import NetworkModel
     from topoloom.schedules.choose import Call, RankSlots
 
-#: Markers, in addition to colors.
+#: Markers that distinguish lines in addition to colors.
 _MARKERS = "os^vDPX*<>hp"
 
 
 def vary_call(call: Call, over: str, slots: RankSlots | None = None) -> list[Call]:
-    """Vary a call in powers of two: its bytes up to 1 MiB, its ranks or its degree.
+    """List variants of a call in powers of two: bytes up to 1 MiB, ranks or degree.
 
     Raises
     ------
     topoloom.Error
-        If there is nothing to vary.
+        If the call has nothing to vary.
     """
     if call.demand is not None:
-        raise Error(
-            "a demand says who sends how much to whom; there is nothing to draw over"
-        )
+        raise Error("a demand defines all messages, so that a figure has no x-axis")
     if over == "ranks" and slots is not None:
-        raise Error("a figure over ranks needs a network model and no machine")
+        raise Error("a figure over ranks requires a network model, and no machine")
     if over == "bytes" and call.operation != "barrier":
         return [call._replace(bytes=1 << k) for k in range(21)]
     if over == "ranks":
@@ -56,7 +54,7 @@ def draw_schedules(
     slots: RankSlots | None,
     over: str = "bytes",
 ) -> None:
-    """Draw one line per schedule and, below, the fastest schedule of each range.
+    """Draw one line per schedule, and below it the fastest schedule of each range.
 
     Raises
     ------
@@ -110,7 +108,7 @@ def _draw_lines(axes: Any, at: list[int], times: dict[str, dict[int, float]]) ->
 
 
 def _draw_band(band: Any, at: list[int], best: list[str]) -> None:
-    """Write the fastest schedule below its range, with alternating shades."""
+    """Write the fastest schedule of each range below it, with alternating shades."""
     start = 0
     turn = 0
     edges = [at[0] / 2**0.5, *(a * 2**0.5 for a in at)]

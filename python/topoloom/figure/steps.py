@@ -9,14 +9,14 @@ from pathlib import Path
 from topoloom.figure.page import open_page
 from topoloom.figure.style import AFTER, BEFORE
 
-#: Color and dashes by route.
+#: Color and line style by route set.
 _LOOKS = ((AFTER, "-"), (BEFORE, "--"))
 
 
 def draw_steps(
     path: str | Path, rates: Mapping[str, Sequence[float]], title: str
 ) -> None:
-    """Draw bytes per second over steps, counted from 1, with one line per route.
+    """Draw bytes per second over steps, numbered from 1, with one line per route set.
 
     Parameters and errors are those of `open_page`.
     """

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 MAX_RANKS = 64
 
-_LANE = 0.6  # of the distance between two ranks
+_LANE = 0.6  # lane height relative to the distance between two ranks
 _PER_RANK = 0.2  # inches
 _SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 
 
 def check_timeline(ranks: int) -> None:
-    """Refuse more ranks than can be drawn.
+    """Raise an error if there are more ranks than can be drawn.
 
     Raises
     ------
@@ -31,21 +31,21 @@ def check_timeline(ranks: int) -> None:
         If there are more than `MAX_RANKS`.
     """
     if ranks > MAX_RANKS:
-        raise Error(f"timelines are drawn of up to {MAX_RANKS} ranks, not of {ranks}")
+        raise Error(f"timelines can be drawn for up to {MAX_RANKS} ranks, not {ranks}")
 
 
 def draw_timeline(path: str | Path, trace: CallTrace) -> None:
-    """Draw a lane per rank with its waits, communication and copies.
+    """Draw one lane per rank with its waits, communication and copies.
 
     A rank waits until the last message of a round has been sent; an arrow leads from
-    its send to its arrival.
+    the send of this message to its arrival.
 
     Parameters
     ----------
     path
         Output file; its suffix selects svg, png or pdf.
     trace
-        From `load_traces`.
+        A trace from `load_traces`.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def _draw_lanes(axes: Axes, trace: CallTrace, unit: float) -> None:
         axes.barh([r for r, _, _ in spans], width, height, left, linewidth=0, **look)
 
     def share(spans: list[tuple[int, float, float]]) -> float:
-        """Return the percentage of the time of all ranks."""
+        """Return the percentage of all ranks' time."""
         taken = sum(end - begin for _, begin, end in spans)
         return 100 * taken / max(trace.seconds * trace.ranks, 1e-12)
 
@@ -125,7 +125,7 @@ def _draw_lanes(axes: Axes, trace: CallTrace, unit: float) -> None:
 
 
 def _list_round_spans(trace: CallTrace) -> list[tuple[int, float, float]]:
-    """List the intervals from the first to the last message, by rank and round."""
+    """List the intervals from the first to the last message of each rank and round."""
     found: dict[tuple[int, int], tuple[float, float]] = {}
     for one in trace.select("send", "receive"):
         begin, end = found.get((one.rank, one.round), (one.begin, one.end))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages that NCCL sends for collectives on nodes such as a DGX H100."""
+"""Expands collectives to the messages that NCCL sends on nodes like a DGX H100."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from topoloom.nccl.hardware import find_hardware
 from topoloom.nccl.messages import exchange_rounds, expand_collective
 from topoloom.nccl.times import predict_algorithms
 
-#: Makes the messages of an operation of members, with bytes and a root by position.
+#: Makes the messages of a collective from operation, members, bytes and root index.
 Expansion = Callable[[str, Sequence[int], int, int], Messages]
 
 
 def nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
-    """Make a function that expands collectives of a job's ranks as NCCL would.
+    """Return a function that expands collectives of a job's ranks like NCCL.
 
-    All-reduces use the algorithm of NCCL for their size: rings, trees or the NVSwitch.
+    All-reduces use NCCL's algorithm for their size: rings, trees or NVLink SHARP.
     Raises `topoloom.Error` if the ranks do not fill nodes.
     """
     check_world(ranks, gpus_per_node)
@@ -29,7 +29,7 @@ def nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
     ) -> Messages:
         group = make_communicator(members, gpus_per_node)
         call = (operation, bytes, root, group.nodes)
-        if call not in made:  # reused by groups with the same ranks per node
+        if call not in made:  # cache for groups with the same ranks per node
             chosen = (
                 choose_algorithm(group, bytes) if operation == "allreduce" else "ring"
             )
@@ -42,7 +42,7 @@ def nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
 
 
 def choose_algorithm(group: Communicator, bytes: int) -> str:
-    """Name NCCL's algorithm for an all-reduce of a group."""
+    """Return the name of NCCL's algorithm for a group's all-reduce."""
     most = max(map(len, group.nodes))
     node = find_hardware("dgx-h100").with_changes(gpus=most, nics=most)
     return predict_algorithms(node, len(group.nodes), "allreduce", bytes)[0].algorithm
@@ -51,7 +51,7 @@ def choose_algorithm(group: Communicator, bytes: int) -> str:
 def expand_job(
     operation: str, ranks: int, gpus_per_node: int, bytes: int, algorithm: str
 ) -> Messages:
-    """Make the messages of a collective of all ranks by an algorithm."""
+    """Make the messages of a collective over all ranks by an algorithm."""
     check_world(ranks, gpus_per_node)
     group = make_communicator(range(ranks), gpus_per_node)
     sent = expand_collective(group, operation, bytes, algorithm=algorithm)
@@ -59,7 +59,7 @@ def expand_job(
 
 
 def expand_exchange(ranks: int, gpus_per_node: int, bytes: int) -> list[Messages]:
-    """Make the messages of each round of an all-to-all of all ranks."""
+    """Make the messages of each round of an all-to-all over all ranks."""
     check_world(ranks, gpus_per_node)
     group = make_communicator(range(ranks), gpus_per_node)
     return [Messages(*sent).summed() for sent in exchange_rounds(group, bytes)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication graphs from and to NetworkX."""
+"""Converts communication graphs from and to NetworkX."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def to_networkx(graph: CommGraph) -> Any:
 
 
 def check_graph(graph: Any) -> None:
-    """Refuse other objects than NetworkX graphs."""
+    """Raise an error for objects that are not NetworkX graphs."""
     networkx = import_optional("networkx", "from_networkx()")
     if not isinstance(graph, networkx.Graph):
         raise TypeError(
@@ -67,7 +67,7 @@ def check_graph(graph: Any) -> None:
 
 
 def _ranks(labels: list[Any]) -> dict[Any, int]:
-    """Map labels to ranks: themselves if all are 0 to n-1, else their positions."""
+    """Map labels to ranks: labels 0 to n-1 to themselves, others by position."""
     numbers = all(
         isinstance(label, int | np.integer)
         and not isinstance(label, bool)

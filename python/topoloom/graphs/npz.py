@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication graphs as ``.npz``, which `scipy.sparse.load_npz` reads too.
+"""Communication graphs as ``.npz`` files, which `scipy.sparse.load_npz` can read.
 
-``format``, ``shape``, ``indptr``, ``indices`` and ``data`` (bytes) are SciPy's.
-Topoloom adds ``messages``, ``load``, ``self_bytes``, ``self_messages``, ``proxied`` if
-ranks are, ``topoloom_format`` and ``topoloom_version``. Other arrays are extra.
+``format``, ``shape``, ``indptr``, ``indices`` and ``data`` (bytes) are SciPy's arrays.
+Topoloom adds ``messages``, ``load``, ``self_bytes``, ``self_messages``,
+``topoloom_format``, ``topoloom_version``, and ``proxied`` if ranks are proxied. Other
+arrays are extra arrays.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _Arrays = dict[str, NDArray[Any]]
 def save_npz(
     path: str | Path, graph: CommGraph, extra: Mapping[str, Any] | None = None
 ) -> None:
-    """Write a graph; `extra` are further arrays by name."""
+    """Write a graph; `extra` contains further arrays by name."""
     extra = dict(extra or {})
     if clash := _GRAPH_ARRAYS.intersection(extra):
         raise Error(f"extra arrays must not be called {', '.join(sorted(clash))}")
@@ -67,7 +68,7 @@ def save_npz(
 
 
 def load_npz(path: str | Path) -> tuple[CommGraph, _Arrays]:
-    """Read a graph, or a square sparse matrix of SciPy, and extra arrays."""
+    """Read a graph or a square SciPy matrix; also return extra arrays."""
     arrays = _read_arrays(path)
     with prefix_errors(path):
         is_graph = "topoloom_format" in arrays
@@ -148,7 +149,7 @@ def _proxied(arrays: _Arrays, count: int) -> NDArray[np.uint32] | None:
 
 
 def _check_rows(first: NDArray[np.int64], peer: NDArray[np.uint32]) -> None:
-    """Refuse rows that do not fit, and peers that do not ascend."""
+    """Raise an error if rows are inconsistent, or peers are not ascending."""
     if first[0] != 0 or first[-1] != len(peer) or (np.diff(first) < 0).any():
         raise Error("'indptr' does not fit 'indices'")
     falls = np.flatnonzero(peer[1:] <= peer[:-1]) + 1
@@ -192,7 +193,7 @@ def _array(arrays: _Arrays, name: str) -> NDArray[Any]:
 
 
 def _integers(arrays: _Arrays, name: str) -> NDArray[np.int64]:
-    """Return a one-dimensional array of integers >= 0 that fit in 63 bits."""
+    """Convert an array to one-dimensional int64; raise an error if negative."""
     array = _array(arrays, name)
     if array.ndim != 1 or array.dtype.kind not in "iufb":
         raise Error(f"'{name}' must be a one-dimensional array of numbers")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication patterns, and their parameters."""
+"""Generators of communication patterns, and their parameters."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from topoloom.support.nearest import unknown_name
 
 @dataclass(frozen=True)
 class Pattern:
-    """A pattern.
+    """A communication pattern.
 
     Attributes
     ----------
     summary
-        A line of help.
+        A description in one line of help.
     make
-        Makes the graph.
+        Function that makes the graph.
     size
-        The attribute of the request for the size.
+        The attribute of the request that contains the size.
     reads
-        The other attributes of the request that it uses.
+        Other attributes of the request that the pattern uses.
     phases
-        Makes the phases, if there are several.
+        Function that makes the phases; None for a single phase.
     phase_names
-        Lists their names, if they have any.
+        Function that lists the names of the phases; None without names.
     """
 
     summary: str
@@ -90,7 +90,7 @@ def _rounds(name: str, operation: str) -> Callable[[Request], list[CommGraph]]:
     return make
 
 
-#: Bytes of an all-reduce: a projection on each vector of 99 iterations.
+#: Bytes of an all-reduce: projections on the vectors of 99 iterations, 8 bytes each.
 _PROJECTIONS = 99 * 8
 #: Names of phases of a triangular grid, by group.
 _TRIANGULAR = {
@@ -105,9 +105,9 @@ _TRIANGULAR = {
 
 
 def _triangular_levels(request: Request, group: str) -> list[CommGraph]:
-    """Make the messages of a kind of groups, by level if requested."""
+    """Make the messages of one kind of group, one graph per level if requested."""
     rows = _core.hybrid_rows(request.rows, request.threads)
-    # The same unknowns in fewer pieces.
+    # Fewer pieces contain the same number of unknowns.
     piece = request.bytes * request.rows // rows
     amount = _PROJECTIONS if group == "all-reduce" else piece
     make = (rows, request.order, group, amount)
@@ -117,7 +117,7 @@ def _triangular_levels(request: Request, group: str) -> list[CommGraph]:
 
 
 def _triangular_phases(request: Request) -> list[CommGraph]:
-    """Make the phases of the groups."""
+    """Make the phases of all requested kinds of groups."""
     return [
         phase
         for group in request.groups
@@ -177,7 +177,7 @@ def _one_phase(
 ) -> Callable[[Request], CommGraph]:
     """Return the function that makes a phase of Sudheer 2012, table 4.1.
 
-    `ends` are sources and targets by rank. Ranks without a target are idle.
+    `ends` returns sources and targets of ranks. Ranks without a target are idle.
     """
 
     def make(request: Request) -> CommGraph:
@@ -323,7 +323,7 @@ def make_graph(name: str, request: Request) -> CommGraph:
 
 
 def make_phases(name: str, request: Request) -> list[CommGraph]:
-    """Make the phases of a pattern; [] for a single one."""
+    """Make the phases of a pattern; [] for a single phase."""
     make = PATTERNS[name].phases
     if make is None:
         several = [other for other, pattern in PATTERNS.items() if pattern.phases]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Quadratic assignment problems and their solutions in QAPLIB's format.
+"""Reads and writes quadratic assignment problems and solutions of QAPLIB.
 
-R. E. Burkard, S. E. Karisch, F. Rendl, QAPLIB - A Quadratic Assignment Problem
-Library, Journal of Global Optimization 10, 1997. Which matrix holds flows and which
-distances differs between files; the value is the same.
+R. E. Burkard, S. E. Karisch, F. Rendl, QAPLIB - A Quadratic Assignment Problem Library,
+Journal of Global Optimization 10, 1997. The order of the flow and the distance matrix
+differs between files; values are the same for both orders.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ Matrix = NDArray[np.int64]
 
 
 class QapProblem(NamedTuple):
-    """Minimize the sum of ``a[i, j] * b[p[i], p[j]]`` over permutations p."""
+    """Problem: minimize the sum of ``a[i, j] * b[p[i], p[j]]`` over permutations p."""
 
     a: Matrix
     b: Matrix
 
     def value(self, permutation: Sequence[int]) -> int:
-        """Return the value of an assignment; exact while it is below 2^63."""
+        """Return the value of an assignment; exact below 2^63."""
         p = np.asarray(permutation)
         return int((self.a * self.b[np.ix_(p, p)]).sum())
 
 
 class QapSolution(NamedTuple):
-    """A permutation, from 0, and its value in the file."""
+    """A permutation, counted from 0, and its value in the file."""
 
     permutation: list[int]
     value: int
@@ -43,9 +43,10 @@ class QapSolution(NamedTuple):
 def load_qap(path: str | Path) -> QapProblem:
     """Read a ``.dat`` file: the order n, then two n x n matrices.
 
-    A solution after them (n numbers and a value), as in QAPLIB's lipa*.dat, is skipped.
+    A solution after the matrices (n numbers and a value), as in lipa*.dat of QAPLIB, is
+    skipped.
 
-    Errors begin with ``file:line:``.
+    Error messages start with ``file:line:``.
     """
     numbers = _Numbers(path)
     order = numbers.take("the order", least=1)
@@ -61,7 +62,7 @@ def load_qap(path: str | Path) -> QapProblem:
 
 
 def save_qap(path: str | Path, problem: QapProblem) -> None:
-    """Write a ``.dat`` file."""
+    """Write the problem as a ``.dat`` file."""
     blocks = [str(len(problem.a))]
     for matrix in problem:
         blocks.append("\n".join(" ".join(map(str, row)) for row in matrix.tolist()))
@@ -69,9 +70,9 @@ def save_qap(path: str | Path, problem: QapProblem) -> None:
 
 
 def load_qap_solution(path: str | Path) -> QapSolution:
-    """Read a ``.sln`` file: ``n value``, then the permutation, from 1.
+    """Read a ``.sln`` file: ``n value``, then the permutation, counted from 1.
 
-    Errors begin with ``file:line:``.
+    Error messages start with ``file:line:``.
     """
     numbers = _Numbers(path)
     order = numbers.take("the order", least=1)
@@ -89,13 +90,13 @@ def load_qap_solution(path: str | Path) -> QapSolution:
 
 
 def save_qap_solution(path: str | Path, solution: QapSolution) -> None:
-    """Write a ``.sln`` file."""
+    """Write the solution as a ``.sln`` file."""
     numbers = " ".join(str(location + 1) for location in solution.permutation)
     write_text(path, f"{len(solution.permutation)} {solution.value}\n{numbers}\n")
 
 
 class _Numbers:
-    """The integers of a file, with the line of each."""
+    """Reads the integers in a file, with the line number of each."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = path
@@ -104,7 +105,7 @@ class _Numbers:
 
     def _split(self, text: str) -> Iterator[tuple[int, str]]:
         for line, content in enumerate(text.splitlines(), start=1):
-            # Commas separate numbers in a few .sln files.
+            # A few .sln files separate numbers by commas.
             for word in content.replace(",", " ").split():
                 yield line, word
 

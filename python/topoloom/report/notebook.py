@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows objects in a notebook: a small table and a static image, no scripts."""
+"""Shows objects in a notebook as a small table and a static image, without scripts."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from topoloom._core import CommGraph, Judgement, Machine
     from topoloom.figure.links import Array
 
-MAX_DRAWN = 4_000  # links of a machine, beyond which a small picture is a blot
-CELLS = 64  # of the matrix, at most, across
-_SEEN_FROM = np.array([[0.88, 0.0, -0.48], [0.18, 0.93, 0.33]])  # 3-D to the page
+MAX_DRAWN = 4_000  # limit on links of a machine in a small picture
+CELLS = 64  # limit on matrix cells per side
+_SEEN_FROM = np.array([[0.88, 0.0, -0.48], [0.18, 0.93, 0.33]])  # view direction
 
 
 def machine_html(machine: Machine) -> str:
-    """Show a machine: its size, its parts, and its links where they are few."""
+    """Show the size and the parts of a machine, and its links if there are few."""
     facts = {
         "nodes": f"{machine.node_count:,}",
         "slots": f"{machine.slot_count:,}",
@@ -43,7 +43,7 @@ def machine_html(machine: Machine) -> str:
 
 
 def graph_html(graph: CommGraph) -> str:
-    """Show a communication graph: its size and its matrix."""
+    """Show the size and the matrix of a communication graph."""
     facts = {
         "ranks": f"{graph.rank_count:,}",
         "pairs": f"{graph.edge_count:,}",
@@ -54,7 +54,7 @@ def graph_html(graph: CommGraph) -> str:
 
 
 def judgement_html(judgement: Judgement) -> str:
-    """Show a judgement: its measures and how many links carry how much."""
+    """Show the measures of a judgement, and a histogram of link loads."""
     known = {name: getattr(judgement, name, None) for name in MEASURES}
     values = {name: value for name, value in known.items() if value is not None}
     table = html_table(measure_texts(values))
@@ -140,7 +140,7 @@ def _matrix(graph: CommGraph) -> str:
 
 
 def _png(gray: Array) -> bytes:
-    """Write a picture of 8 bits per pixel (ISO/IEC 15948)."""
+    """Encode a picture of 8 bits per pixel as PNG (ISO/IEC 15948)."""
     height, width = gray.shape
 
     def chunk(kind: bytes, data: bytes) -> bytes:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Renders the report as a single HTML file: template, style, scripts and data.
 
-The page fetches nothing, and its security policy allows only its own script.
+The page loads nothing from the network; its security policy allows only its own script.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from topoloom.report.pack import Pack
 from topoloom.report.text import collect_facts
 from topoloom.support.files import write_text
 
-#: Modules of the page, in dependency order.
+#: JavaScript modules of the page, in dependency order.
 SCRIPTS = (
     "format.js",
     "pack.js",
@@ -41,16 +41,16 @@ _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
 
 def save_report(path: str | Path, report: Report) -> None:
-    """Write the page atomically.
+    """Write the page of a report atomically.
 
-    Raises `topoloom.Error` if there are more ranks or nodes than a page can hold.
-    Raises `OSError` if the file cannot be written.
+    Raises `topoloom.Error` if there are too many ranks or nodes for a page. Raises
+    `OSError` if the file cannot be written.
     """
     write_text(path, render(report))
 
 
 def render(report: Report) -> str:
-    """Render the page; equal reports give equal text."""
+    """Render the page of a report; equal reports produce equal text."""
     data, pack = collect_page_data(report)
     return render_page("report.html.j2", SCRIPTS, collect_facts(report), data, pack)
 
@@ -62,16 +62,16 @@ def render_page(
     data: Mapping[str, Any],
     pack: Pack,
 ) -> str:
-    """Fill in a template of `assets` that extends ``page.html.j2``.
+    """Render a template of `assets` that extends ``page.html.j2``.
 
     Parameters
     ----------
     scripts
-        Modules of `assets`, in dependency order.
+        JavaScript modules of `assets`, in dependency order.
     texts
         Variables of the template.
     data, pack
-        Data of the scripts.
+        Values and packed arrays for the scripts.
     """
     assets = Environment(
         loader=FunctionLoader(_asset),
@@ -90,7 +90,7 @@ def render_page(
         script=Markup(script),
         script_hash=_hash(script),
     )
-    # File names may be invalid Unicode.
+    # File names may contain invalid Unicode.
     return page.encode(errors="replace").decode()
 
 
@@ -99,7 +99,7 @@ def _asset(name: str) -> str:
 
 
 def _strip_module_syntax(module: str) -> str:
-    """Remove imports and exports, since all modules become one script."""
+    """Remove imports and exports, because all modules are merged into one script."""
     return _EXPORT.sub("", _IMPORT.sub("", module))
 
 

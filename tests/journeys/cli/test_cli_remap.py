@@ -105,7 +105,7 @@ def test_remapping_is_repeatable(topoloom: Command, threads: int) -> None:
             ["-m", "torus:8x8+node:2", "--from", "before.json"],
             "nodes of 1 slot, but nodes of torus:8x8+node:2 have 2",
         ),
-        (["-m", MACHINE, "--migration-cost", "5"], "--migration-cost needs --from"),
+        (["-m", MACHINE, "--migration-cost", "5"], "--migration-cost requires --from"),
         (
             ["-m", MACHINE, "--from", "before.json", "--migration-cost", "-1"],
             "--migration-cost must be 0 or more, not -1",

@@ -159,9 +159,9 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         (["bcast", "-n", 8, "--schedule", "ring"], "no broadcast schedule 'ring'"),
         (["bcast", "-n", 8, "--root", 8], "root 8 is not a rank; ranks are 0 to 7"),
         (["alltoall", "-n", 0], "ranks must be 1 or more"),
-        (["many-to-many", "-n", 8], "many-to-many needs a degree"),
+        (["many-to-many", "-n", 8], "many-to-many requires a degree"),
         (["bcast", "-n", 8, "--demand", "4.mat"], "a demand is for many-to-many"),
-        (["many-to-many", "-n", 8, "--demand", "4.mat"], "is of 4 ranks, not of 8"),
+        (["many-to-many", "-n", 8, "--demand", "4.mat"], "has 4 ranks, not 8"),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--bytes", 8],
             "--bytes cannot be combined with --demand",
@@ -172,7 +172,7 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         ),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--figure", "f.svg"],
-            "there is nothing to draw over",
+            "a figure has no x-axis",
         ),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--decisions", "d.json"],
@@ -203,7 +203,7 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         ),
         (["gather", "-n", 8, "--to", "mscclxml", "-o", "x"], "MSCCL has no gather"),
         (["alltoall", "-n", 8, "--over", "ranks"], "--over is for --figure"),
-        (["alltoall", "-n", 33, "--rounds", "r.svg"], "up to 32 ranks, not of 33"),
+        (["alltoall", "-n", 33, "--rounds", "r.svg"], "up to 32 ranks, not 33"),
         (["barrier", "-n", 8, "--figure", "f.svg"], "no figure over bytes of barrier"),
     ],
 )

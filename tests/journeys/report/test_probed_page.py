@@ -347,7 +347,7 @@ def test_missing_samples_or_those_of_another_probe_are_refused(
     Path("m.npz").unlink()
     refused = topoloom("report", "m.toml", "-o", "m.html")
     assert refused.status == 2
-    assert "m.npz is missing, the samples of m.toml" in refused.err
+    assert "m.npz, the samples of m.toml, is missing" in refused.err
     other.with_suffix(".npz").rename("m.npz")
     refused = topoloom("report", "m.toml", "-o", "m.html")
     assert refused.status == 2

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Execution traces of Chakra: ``NAME.RANK.et``, with a JSON file of groups.
+"""Reads Chakra execution traces: ``NAME.RANK.et``, with a JSON file of groups.
 
-Sizes are those of ASTRA-sim: one rank's part of a gather, and all parts of a
-reduce-scatter or all-to-all on one rank.
+Sizes are defined as in ASTRA-sim: one rank's part of a gather, and all parts of one
+rank in a reduce-scatter or all-to-all.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from topoloom.graphs.traces.trace import Trace
 from topoloom.graphs.traces.wire import parse_fields, split_messages
 from topoloom.support.files import prefix_errors
 
-#: By number in the schema.
+#: Collectives by number in the schema.
 _COLLECTIVES = {
     0: "allreduce",
     1: "reduce",
@@ -37,7 +37,7 @@ _COLLECTIVES = {
     9: "barrier",
 }
 
-#: Numbers of the schema: kinds of nodes, fields of nodes and of attributes.
+#: Numbers in the schema: node types, fields of nodes, and fields of attributes.
 _SEND, _RECEIVE, _COLLECTIVE = 5, 6, 7
 _KIND, _ATTRIBUTE = 3, 10
 _NAME, _BOOLEANS, _STRING = 1, 28, 29
@@ -65,7 +65,7 @@ def read_chakra(files: Sequence[Path]) -> Trace:
         trace.seen.add(rank)
         with prefix_errors(file), collect_losses(file, trace.losses):
             for number, message in enumerate(split_messages(read_content(file))):
-                if number:  # the first has the version
+                if number:  # the first message contains the version
                     communicates |= _read_node(trace, rank, message, groups)
     if not communicates:
         trace.add_loss(
@@ -91,7 +91,7 @@ def _groups(document: Any) -> dict[str, list[int]]:
 def _read_node(
     trace: Trace, rank: int, message: bytes, groups: dict[str, list[int]]
 ) -> bool:
-    """Count the messages of a node; return whether it communicates."""
+    """Count the messages of a trace node; return whether the node communicates."""
     kind: int | bytes = 0
     attributes: dict[str, Any] = {}
     for number, value in parse_fields(message):
@@ -146,7 +146,7 @@ def _count(
 
 
 def _attribute(message: bytes) -> tuple[str, Any]:
-    """Read a name and a value: an integer, a string, or booleans as bytes."""
+    """Read an attribute: name and value (integer, string, or booleans as bytes)."""
     name = ""
     held: Any = None
     for number, value in parse_fields(message):

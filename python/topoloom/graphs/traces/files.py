@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of a trace, one per rank."""
+"""Reads the files of a trace, one per rank."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from topoloom.support.files import prefix_errors
 
 
 class TruncatedFileError(Error):
-    """A file is truncated or damaged; files of other ranks can be used."""
+    """Raised for a truncated or damaged file; files of other ranks are usable."""
 
 
 @contextmanager
 def collect_losses(file: Path, losses: list[str]) -> Iterator[None]:
-    """Add a `TruncatedFileError` to the losses, and continue after the block."""
+    """Catch a `TruncatedFileError` within the context, and add it to the losses."""
     try:
         yield
     except TruncatedFileError as error:
@@ -30,7 +30,7 @@ def collect_losses(file: Path, losses: list[str]) -> Iterator[None]:
 
 
 def read_content(path: Path) -> bytes:
-    """Read a file, which gzip may have compressed."""
+    """Read a file, which may be compressed by gzip."""
     data = path.read_bytes()
     if data[:2] != b"\x1f\x8b":
         return data
@@ -43,7 +43,7 @@ def read_content(path: Path) -> bytes:
 
 
 def parse_json(data: bytes) -> Any:
-    """Read JSON, or raise `TruncatedFileError` with the line of the error."""
+    """Parse JSON; raise `TruncatedFileError` with the line of an error."""
     try:
         return json.loads(data)
     except json.JSONDecodeError as error:
@@ -56,9 +56,10 @@ def parse_json(data: bytes) -> Any:
 def read_rank_files(
     files: Sequence[Path], parse: Callable[[bytes], tuple[dict[str, Any], Any]]
 ) -> tuple[dict[int, tuple[Path, dict[str, Any]]], list[str]]:
-    """Read a file per rank; return content by rank, and losses.
+    """Read one file per rank; return the content by rank, and losses.
 
-    `parse` returns the content of a file, and its rank or None; then the name has it.
+    `parse` returns the content and the rank of a file; None if the rank is in the file
+    name.
     """
     found: dict[int, tuple[Path, dict[str, Any]]] = {}
     losses: list[str] = []
@@ -77,13 +78,13 @@ def read_rank_files(
 
 
 def find_rank(path: Path) -> int | None:
-    """Return the last number of a file's name, without suffixes."""
+    """Return the last number in a file name, ignoring suffixes."""
     numbers = re.findall("[0-9]{1,9}", path.name.partition(".json")[0])
     return int(numbers[-1]) if numbers else None
 
 
 def parse_ranks(value: Any) -> list[int] | None:
-    """Read ``[0, 2]``, a list or its text; None for other values, such as ``...``."""
+    """Parse a list of ranks or its text, such as ``[0, 2]``; None for other values."""
     if isinstance(value, str):
         if not re.fullmatch(r"\s*\[?\s*[0-9]+(?:\s*,\s*[0-9]+)*\s*\]?\s*", value):
             return None

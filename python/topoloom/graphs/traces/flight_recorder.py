@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dumps of PyTorch's flight recorder: the last collectives of each rank.
+"""Reads dumps of PyTorch's flight recorder: the last collectives of each rank.
 
-A dump is a pickle or JSON of a ring buffer, whose first `record_id` is the number of
-lost entries. It has neither roots nor split sizes. Dumps of gloo have only one group,
-without a name: members of a group are then the ranks with calls in it, which must agree
-with the sizes of collectives.
+A dump is a ring buffer as pickle or JSON; its first `record_id` is the number of lost
+entries. Roots and split sizes are missing. Dumps of gloo contain only one unnamed
+group. Then the members of a group are the ranks with calls in the group, which must
+agree with the sizes of collectives.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PEERS = re.compile(r"(send|recv) ([0-9]+)(?:->|<-)([0-9]+)")
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """Loads lists, dictionaries, numbers and text, but no code."""
+    """Unpickler that loads lists, dictionaries, numbers and text, but no code."""
 
     def find_class(self, module: str, name: str) -> NoReturn:
         raise Error(f"is not a dump: it asks to load {module}.{name}, which is refused")
@@ -50,7 +50,7 @@ def load_dump(data: bytes) -> dict[str, Any]:
             dump = _PlainUnpickler(io.BytesIO(data)).load()
         except Error:
             raise
-        except Exception:  # damaged pickles raise any exception
+        except Exception:  # a damaged pickle may raise any exception
             raise TruncatedFileError(
                 "is neither a pickle nor JSON, or cut short"
             ) from None
@@ -65,7 +65,7 @@ def _load_rank(data: bytes) -> tuple[dict[str, Any], Any]:
 
 
 def read_flight_recorder(files: Sequence[Path]) -> Trace:
-    """Read the dumps of a job, one file per rank, whose name ends with the rank."""
+    """Read the dumps of a job, one file per rank; file names end with the rank."""
     dumps, losses = read_rank_files(files, _load_rank)
     stated = {rank: _groups(file, dump) for rank, (file, dump) in dumps.items()}
     members = [one for groups in stated.values() for one in groups.values()]
@@ -84,7 +84,7 @@ def read_flight_recorder(files: Sequence[Path]) -> Trace:
 def _recorded_groups(
     dumps: Mapping[int, tuple[Path, dict[str, Any]]],
 ) -> dict[str, list[int]]:
-    """List the ranks with calls in each group."""
+    """Return the ranks with calls in each group."""
     found: dict[str, list[int]] = {}
     for rank, (_, dump) in sorted(dumps.items()):
         for name in {_group(one) for one in dump["entries"] if isinstance(one, dict)}:
@@ -141,7 +141,7 @@ def _read_message(
     trace: Trace, peers: re.Match[str], members: list[int], entry: dict[str, Any]
 ) -> None:
     if peers[1] == "recv":
-        return  # counted where it is sent
+        return  # counted at the sender
     places = int(peers[2]), int(peers[3])
     if max(places) >= len(members):
         raise Error(f"'{peers[0]}' is not among the {len(members)} ranks of its group")

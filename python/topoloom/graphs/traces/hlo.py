@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HLO text of XLA: the collectives of a compiled program, with trip counts of loops.
+"""Reads HLO text of XLA: collectives of a compiled program, with loop trip counts.
 
-Bytes of a collective are those of its result. Attributes of the operation tell whether
-groups are of replicas, of partitions, or of all devices, numbered by replica.
+The bytes of a collective are the size of its result. Attributes of the operation
+determine whether groups contain replicas, partitions, or all devices, numbered by
+replica.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from topoloom._core import Error
 from topoloom.graphs.traces.replica_groups import Groups, parse_groups
 from topoloom.graphs.traces.trace import Trace
 
-#: XLA's name -> operation or kind
+#: XLA name -> operation or kind of message
 _COLLECTIVES = {
     "all-reduce": "allreduce",
     "all-gather": "allgather",
@@ -43,7 +44,7 @@ _BRANCHES = re.compile(r"branch_computations=\{([^}]*)\}")
 _TRIPS = re.compile(r'"?known_trip_count"?\s*:\s*\{\s*"?n"?\s*:\s*"?([0-9]{1,18})"?')
 _PAIRS = re.compile(r"source_target_pairs=\{((?:\{[0-9]+, ?[0-9]+\},? ?)*)\}")
 
-#: Bits of an element; f8 types have 8.
+#: Bits per element by type; f8 types have 8.
 _BITS = {"pred": 8, "bf16": 16, "c64": 64, "c128": 128, "token": 0, "opaque": 0}
 
 
@@ -57,7 +58,7 @@ class _Operation(NamedTuple):
 
 
 class _Call(NamedTuple):
-    """Computations that another one runs; `times` is None if unknown."""
+    """Computations called by another computation; `times` is None if unknown."""
 
     names: tuple[str, ...]
     times: int | None
@@ -71,7 +72,7 @@ class _Computation:
 
 
 def read_hlo(text: str) -> Trace:
-    """Count the messages of one run of a module; a rank is a device."""
+    """Count the messages of one execution of a module; a rank is a device."""
     header, _, _ = text.partition("\n")
     if not header.startswith("HloModule"):
         raise Error("does not begin with HloModule: XLA writes it before the program")
@@ -134,7 +135,7 @@ def _add_instruction(
 
 
 def _part(shape: str, kind: str, started: bool) -> str:
-    """Return the part of a result's shape with the transferred data."""
+    """Return the part of a result's shape that contains the transferred data."""
     if not (started and kind == "send" and shape.startswith("(")):
         return shape
     depth = 0
@@ -147,7 +148,7 @@ def _part(shape: str, kind: str, started: bool) -> str:
 
 def _size(shape: str) -> int:
     if "[-" in shape:
-        raise Error(f"the shape '{shape[:40]}' has less than no elements")
+        raise Error(f"the shape '{shape[:40]}' has a negative dimension")
     bits = 0
     for kind, dims in _SHAPE.findall(shape):
         count = 1
@@ -167,7 +168,7 @@ def _bits(kind: str) -> int:
 
 
 class _CallCounter:
-    """Counts the operations of a computation and of all that it runs."""
+    """Counts the operations of a computation and of the computations it calls."""
 
     def __init__(self, computations: dict[str, _Computation], trace: Trace) -> None:
         self._computations = computations
@@ -178,7 +179,7 @@ class _CallCounter:
         if name not in self._known:
             if name not in self._computations:
                 raise Error(f"the program is cut short: there is no computation {name}")
-            self._known[name] = Counter()  # ends cycles, which XLA does not write
+            self._known[name] = Counter()  # stops at cycles, which XLA does not write
             self._known[name] = self._count(self._computations[name])
         return self._known[name]
 
@@ -220,7 +221,7 @@ def _count(
     for members in _devices(groups, operation, replicas, partitions):
         n = len(members)
         if kind == "allgather":
-            # A started one has its input and its output.
+            # The result of a start operation contains input and output.
             amount, rest = divmod(size, n + 1 if started else n)
             if rest:
                 raise Error(f"an all-gather of {size} bytes has {n} devices")
@@ -250,7 +251,7 @@ def _count_sends(
 
 
 def _mode(operation: _Operation) -> str:
-    """Return the members of groups: "replicas", "partitions", "both" or "devices"."""
+    """Return what group members are: "replicas", "partitions", "both" or "devices"."""
     has_channel = "channel_id=" in operation.attributes
     if "use_global_device_ids=true" in operation.attributes:
         return "devices"
@@ -269,7 +270,7 @@ def _counted(operation: _Operation, replicas: int, partitions: int) -> int:
 def _devices(
     groups: Groups, operation: _Operation, replicas: int, partitions: int
 ) -> Iterator[NDArray[np.int64]]:
-    """Yield the devices of groups; groups of replicas are one per partition."""
+    """Yield the devices of groups; a group of replicas exists once per partition."""
     mode = _mode(operation)
     for group in groups:
         if mode == "devices":

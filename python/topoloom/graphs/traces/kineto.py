@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kineto traces of PyTorch's profiler: `record_param_comms` of every rank.
+"""Reads Kineto traces of PyTorch's profiler: `record_param_comms` of every rank.
 
-NCCL and similar backends record them; traces of gloo have only names of calls.
+NCCL and similar backends record these events; gloo records only names of calls.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ def _job_info(run: dict[str, Any]) -> dict[str, Any]:
 def read_events(
     trace: Trace, rank: int, events: list[dict[str, Any]], groups: dict[str, list[int]]
 ) -> None:
-    """Read the calls of a rank; events of our notes have a number of calls."""
+    """Read the calls of a rank; events of our recorder contain a call count."""
     for event in events:
         if event.get("name") == "record_param_comms":
             _read_event(trace, rank, event.get("args") or {}, groups)
 
 
 def _find_unsized(trace: Trace, events: list[dict[str, Any]]) -> None:
-    """Note calls of backends that record only names, such as gloo."""
+    """Add losses for calls of backends that record only names, such as gloo."""
     names = [str(event.get("name", "")) for event in events]
     called = any(name.startswith("c10d::") for name in names)
     if called and "record_param_comms" not in names:
@@ -129,7 +129,7 @@ def _all_to_all(
 
 
 def _root_position(root: Any, members: list[int]) -> int | None:
-    """Return the position of the root in the group."""
+    """Return the index of the root in the group."""
     if root is None or not 0 <= int(root) < len(members):
         return None
     return int(root)
@@ -140,7 +140,7 @@ def _group(args: dict[str, Any]) -> str:
 
 
 def _members(args: dict[str, Any], groups: dict[str, list[int]]) -> list[int] | None:
-    """Find the members of a group, whose list may be truncated in events."""
+    """Find the members of a group; events may contain a truncated list."""
     size = int(args.get("Group size", 0))
     start, stride = args.get("Global rank start"), args.get("Global rank stride")
     for ranks in (

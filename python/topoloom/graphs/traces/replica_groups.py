@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups of devices in XLA's syntax: lists, iota, and axes of a mesh.
+"""Parses groups of devices in XLA's syntax: lists, iota, and axes of a mesh.
 
-- ``{{0,1},{2,3}}``; - ``[2,4]<=[4,2]T(1,0)``: numbers from 0 in shape [4,2],
-transposed, as two rows of four; - ``mesh['a'=2,'b'=4] {'b'}``: lines along b;
-``'b':(2)2`` is a part of b of size 2,
-  after a part of size 2.
+- ``{{0,1},{2,3}}``; - ``[2,4]<=[4,2]T(1,0)``: 0 to 7 in shape [4,2], transposed, in two
+rows of four; - ``mesh['a'=2,'b'=4] {'b'}``: groups along b; ``'b':(2)2`` is the
+sub-axis of b of size 2 after a sub-axis of size 2.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from topoloom._core import Error
 
-#: The devices of each group.
+#: Device numbers of each group.
 Groups = list[NDArray[np.int64]]
 
 _LISTS = re.compile(r"\{(?:\{[0-9, ]*\},? ?)*\}")
@@ -31,7 +30,7 @@ _ARRAY = re.compile(r"\[([0-9,]+)\](?:T\(([0-9,]+)\))?")
 
 
 def parse_groups(text: str, devices: int) -> Groups:
-    """Read the value of ``replica_groups=``; ``{}`` is all devices."""
+    """Parse the value of ``replica_groups=``; ``{}`` means all devices."""
     if found := _MESH.match(text):
         return list(_mesh_lines(found[1], found[2], found[3]))
     if found := _IOTA.match(text):

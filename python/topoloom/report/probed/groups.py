@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups of ranks from a probe's file, as nested boxes of the page."""
+"""Reads groups of ranks from a probe's file, and makes nested boxes of the page."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from topoloom.support.hostlist import compress_hostlist, is_host_name
 from topoloom.support.number_ranges import compress_ranges
 from topoloom.support.units import counted, format_seconds
 
-#: Limit on boxes shown in a row.
+#: Limit on the boxes in a row.
 MAX_BOXES = 64
-_MAX_CHARACTERS = 200  # of host names in a title
+_MAX_CHARACTERS = 200  # limit on host names in a title, in characters
 
 
 class Sample(NamedTuple):
-    """Statistics of message times of rank pairs."""
+    """Statistics of the message times of rank pairs."""
 
     mean: float
     sigma: float
@@ -28,7 +28,7 @@ class Sample(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """The t-test of a group: pairs inside against pairs that lead into it."""
+    """The t-test of a group: pairs inside compared with pairs that lead into it."""
 
     inside: Sample
     into: Sample
@@ -38,13 +38,13 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Box:
-    """A group on the page."""
+    """The box of a group on the page."""
 
-    kind: str  # of the group, such as ``host``
-    title: str  # such as ``2 groups``, or a host's name
-    note: str  # measured times, or ""
+    kind: str  # kind of the group, such as ``host``
+    title: str  # text such as ``2 groups``, or the name of a host
+    note: str  # text about measured times, or ""
     suspect: str
-    boxes: tuple[Box, ...] = ()  # of its parts
+    boxes: tuple[Box, ...] = ()  # boxes of the group's parts
     more: int = 0  # number of boxes that are not shown
 
 
@@ -62,7 +62,7 @@ def read_groups(nested: Sequence[Any], host_of: Sequence[int]) -> RankGroup:
 
 
 def read_evidence(tables: Sequence[Mapping[str, Any]]) -> dict[Any, Evidence]:
-    """Read the evidence of groups, keyed by their ranks."""
+    """Read the t-tests of groups by their ranks."""
     return {
         tuple(table["ranks"]): Evidence(
             _sample(table["inside"]), _sample(table["into"]), table["t"], table["p"]
@@ -84,7 +84,7 @@ def _group(
         kind = GROUP
     if not isinstance(nested[0], int):
         below = tuple(_group(part, host_of, by_host) for part in nested)
-    elif kind == GROUP:  # of hosts with one rank each
+    elif kind == GROUP:  # group of hosts with one rank each
         below = tuple(RankGroup(HOST, (rank,)) for rank in nested)
     else:
         below = ()
@@ -96,19 +96,19 @@ def _sample(table: Mapping[str, Any]) -> Sample:
 
 
 def list_ranks(group: RankGroup) -> list[int]:
-    """List the ranks of a group, part by part."""
+    """List the ranks of a group in the order of its parts."""
     if not group.groups:
         return list(group.ranks)
     return [rank for part in group.groups for rank in list_ranks(part)]
 
 
 class Boxes:
-    """Makes boxes of groups.
+    """Makes the boxes of groups on the page.
 
     Parameters
     ----------
     suspects
-        Hosts that are slower than comparable ones.
+        Names of hosts that are slower than comparable hosts.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class Boxes:
         )
 
     def describe_members(self, ranks: Sequence[int]) -> str:
-        """Name the hosts of the ranks, or the ranks of a part of a host."""
+        """Format the hosts of a group, or the ranks of a part of a host."""
         hosts = sorted({self._host_of[rank] for rank in ranks})
         names = [self._hosts[host] for host in hosts]
         some = (
@@ -171,7 +171,7 @@ class Boxes:
 
 
 def describe_evidence(evidence: Evidence | None) -> str:
-    """Describe the measured times of a group; "" without measurements."""
+    """Describe the measured message times of a group; "" without measurements."""
     if evidence is None:
         return ""
     inside, into = evidence.inside, evidence.into
@@ -182,5 +182,5 @@ def describe_evidence(evidence: Evidence | None) -> str:
 
 
 def format_probability(p: float) -> str:
-    """Format a probability; tiny ones as a bound."""
+    """Format a probability; below a limit, as a bound."""
     return "< 1e-12" if p < 1e-12 else f"= {p:.2g}"

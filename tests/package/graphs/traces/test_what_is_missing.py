@@ -64,7 +64,7 @@ def test_groups_of_gloo_are_checked_against_sizes_of_collectives(folder: Path) -
     assert read_trace(folder).losses == []
     (folder / "nccl_trace_rank_2").unlink()
     losses = missing(folder, "an allgather of 128 bytes in parts of 32, but 3 ranks")
-    assert losses[-1] == "1 of 4 ranks left nothing: 2"
+    assert losses[-1] == "1 of 4 ranks have no trace: 2"
 
 
 def test_calls_without_details_in_kineto_are_reported_once(folder: Path) -> None:
@@ -104,7 +104,7 @@ def test_ranks_without_traces_are_named(folder: Path) -> None:
             file.unlink()
         write(JOB, folder)
         next(folder.glob("*2*")).unlink()
-        missing(folder, "1 of 4 ranks left nothing: 2")
+        missing(folder, "1 of 4 ranks have no trace: 2")
         assert read_trace(folder, partial=True).profile.missing == [2]
 
 
@@ -328,7 +328,7 @@ ENTRY %main (p: f32[8]) -> f32[8] {
         (
             "%r = bf16[-5]{0} all-reduce(%p), channel_id=1, "
             "replica_groups={{0,1,2,3}}, use_global_device_ids=true, to_apply=%add",
-            "less than no elements",
+            "has a negative dimension",
         ),
         (
             "%r = f32[99999999999999999999]{0} all-reduce(%p), channel_id=1, "
