@@ -75,22 +75,22 @@ def balance_file(
     found = balance_tasks(tasks, count, size, tolerance, options.periods, ranks)
     times = {}
     if simulate and ranks is not None:
-        times = time_moves(ranks, [found.sent()], machine)
+        times = time_moves(ranks, [found.make_transfer_graph()], machine)
     if figure is not None:
         draw_plan(figure, found.loads(tasks.owners), {"": found}, ranks, "load")
     if as_json:
-        print_json({**found.document(), **simulated_times(times)})
+        print_json({**found.document(), **make_times_document(times)})
     else:
         _print(found, times)
         print_facts([], written=[figure])
 
 
-def simulated_times(times: dict[str, float]) -> dict[str, dict[str, float]]:
+def make_times_document(times: dict[str, float]) -> dict[str, dict[str, float]]:
     """Return the simulated seconds as ``--json`` fields."""
     return {"simulated_seconds": times} if times else {}
 
 
-def time_facts(times: dict[str, float]) -> list[tuple[str, str]]:
+def list_time_facts(times: dict[str, float]) -> list[tuple[str, str]]:
     """Format simulated seconds as table rows."""
     from topoloom.support.units import format_seconds
 
@@ -101,14 +101,14 @@ def time_facts(times: dict[str, float]) -> list[tuple[str, str]]:
     ]
 
 
-def place_facts(ranks: Ranks) -> list[tuple[str, str]]:
+def list_machine_facts(ranks: Ranks) -> list[tuple[str, str]]:
     """Return table rows: machine, and ranks by node if nodes have several slots."""
-    from topoloom.tasks.balancing.rank_slots import ranks_by_node
+    from topoloom.tasks.balancing.rank_slots import format_ranks_by_node
 
     machine = ranks.allocation.machine
     facts = [("machine", machine.name)]
     if machine.slots_per_node > 1:
-        facts.append(("ranks", ranks_by_node(ranks)))
+        facts.append(("ranks", format_ranks_by_node(ranks)))
     return facts
 
 
@@ -126,7 +126,7 @@ def _print(result: TaskRedistribution, times: dict[str, float]) -> None:
     if len(moves) > MAX_LISTED:
         facts.append(("not listed", f"{len(moves) - MAX_LISTED:,}; --json has all"))
     facts += [
-        ("busiest rank", f"{result.over_mean:.4f} of the mean{_above(found)}"),
+        ("busiest rank", f"{result.over_mean:.4f} of the mean{_format_excess(found)}"),
         ("bytes that move", f"{found.moved_bytes:,}"),
         ("at least", f"{found.least_bytes:,}"),
     ]
@@ -134,7 +134,7 @@ def _print(result: TaskRedistribution, times: dict[str, float]) -> None:
         before, after = result.cut_bytes
         facts.append(("bytes between ranks", f"{before:,}, then {after:,}"))
     if result.where is not None:
-        facts += place_facts(result.where)
+        facts += list_machine_facts(result.where)
         if result.tasks.graph is not None:
             hops = [format_count(n) for n in result.hop_bytes]
             facts.append(("hop-bytes", ", then ".join(hops)))
@@ -142,9 +142,9 @@ def _print(result: TaskRedistribution, times: dict[str, float]) -> None:
     if result.tasks.graph is not None or result.where is not None:
         costs = [format_count(cost) for cost in result.costs]
         facts.append(("cut and moved, summed", ", then ".join(costs)))
-    print_facts(facts + time_facts(times))
+    print_facts(facts + list_time_facts(times))
 
 
-def _above(found: WeightedBalance) -> str:
-    """Print a remark if large tasks make a rank exceed the load limit."""
+def _format_excess(found: WeightedBalance) -> str:
+    """Return a remark if large tasks make a rank exceed the load limit."""
     return ", above the limit" if found.load_max > found.load_limit else ""

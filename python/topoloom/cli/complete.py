@@ -21,7 +21,9 @@ def _filter_prefix(incomplete: str, words: Iterable[str]) -> list[str]:
     return [word for word in words if word.startswith(incomplete)]
 
 
-def _names(module: str, attribute: str, *others: str) -> Callable[[str], list[str]]:
+def _complete_module_names(
+    module: str, attribute: str, *others: str
+) -> Callable[[str], list[str]]:
     """Complete names from a list or function of a module, and further names."""
 
     def complete(incomplete: str) -> list[str]:
@@ -32,7 +34,7 @@ def _names(module: str, attribute: str, *others: str) -> Callable[[str], list[st
     return complete
 
 
-def _core_names(function: str) -> Callable[[str], list[str]]:
+def _complete_core_names(function: str) -> Callable[[str], list[str]]:
     """Complete names that a function of the core lists, without their options."""
 
     def complete(incomplete: str) -> list[str]:
@@ -43,7 +45,9 @@ def _core_names(function: str) -> Callable[[str], list[str]]:
     return complete
 
 
-def _chained(function: str, separators: str) -> Callable[[str], list[str]]:
+def _complete_chained_names(
+    function: str, separators: str
+) -> Callable[[str], list[str]]:
     """Complete names of core entries, also after a separator in the value."""
 
     def complete(incomplete: str) -> list[str]:
@@ -56,30 +60,30 @@ def _chained(function: str, separators: str) -> Callable[[str], list[str]]:
     return complete
 
 
-allocators = _core_names("allocators")
-arbiters = _core_names("arbiters")
-axis_orders = _names("tasks.axes", "FORMATS")
-engines = _names("tasks.experts.engines", "ENGINES")
-frameworks = _names("frameworks.framework_jobs", "FRAMEWORKS")
-injections = _core_names("injections")
-balancers = _chained("balancers", "+")
-kinds = _names("tasks.catalog", "CATALOG")
-launchers = _names("allocations.launch_order", "LAUNCHERS")
-mapper = _chained("mappers", ",+")
-meetings = _names("tasks.collectives.steps", "MEETINGS")
-models = _names("model.model_names", "model_names")
-objectives = _names("tasks.objective", "OBJECTIVES", "weighted(")
-operations = _names("schedules.choose", "operations")
-network_studies = _names("tasks.network.sweep", "STUDIES")
-patterns = _names("graphs.patterns", "PATTERNS", "import")
-routers = _core_names("routers")
-routings = _core_names("routings")
-schedules = _chained("schedules", "+")
-simulators = _names("simulate", "SIMULATORS")
-switch_operations = _names("tasks.network.tree_times", "IN_SWITCHES")
-switches = _names("simulate.switch_toml", "switch_names")
-switchings = _names("tasks.network.sweep", "SWITCHING")
-traffics = _core_names("traffics")
+allocators = _complete_core_names("allocators")
+arbiters = _complete_core_names("arbiters")
+axis_orders = _complete_module_names("tasks.axes", "FORMATS")
+engines = _complete_module_names("tasks.experts.engines", "ENGINES")
+frameworks = _complete_module_names("frameworks.framework_jobs", "FRAMEWORKS")
+injections = _complete_core_names("injections")
+balancers = _complete_chained_names("balancers", "+")
+kinds = _complete_module_names("tasks.catalog", "CATALOG")
+launchers = _complete_module_names("allocations.launch_order", "LAUNCHERS")
+mapper = _complete_chained_names("mappers", ",+")
+meetings = _complete_module_names("tasks.collectives.steps", "MEETINGS")
+models = _complete_module_names("model.model_names", "model_names")
+objectives = _complete_module_names("tasks.objective", "OBJECTIVES", "weighted(")
+operations = _complete_module_names("schedules.choose", "operations")
+network_studies = _complete_module_names("tasks.network.sweep", "STUDIES")
+patterns = _complete_module_names("graphs.patterns", "PATTERNS", "import")
+routers = _complete_core_names("routers")
+routings = _complete_core_names("routings")
+schedules = _complete_chained_names("schedules", "+")
+simulators = _complete_module_names("simulate", "SIMULATORS")
+switch_operations = _complete_module_names("tasks.network.tree_times", "IN_SWITCHES")
+switches = _complete_module_names("simulate.switch_toml", "switch_names")
+switchings = _complete_module_names("tasks.network.sweep", "SWITCHING")
+traffics = _complete_core_names("traffics")
 
 
 def machines(incomplete: str) -> list[str]:

@@ -48,14 +48,14 @@ def print_table(
     """
     if not is_terminal(sys.stdout):
         # Do not limit the width for pipes, so that grep finds whole lines.
-        print(_plain_table(columns, rows, title, left))
+        print(_format_plain_table(columns, rows, title, left))
         return []
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
     console = Console(highlight=False, markup=False, emoji=False)
-    dropped = _columns_to_drop(columns, rows, droppable, console.width)
+    dropped = _choose_dropped_columns(columns, rows, droppable, console.width)
     kept = [index for index, name in enumerate(columns) if name not in dropped]
     columns = [columns[index] for index in kept]
     rows = [[row[index] for index in kept] for row in rows]
@@ -76,7 +76,7 @@ def is_terminal(stream: IO[str] | None) -> bool:
     return stream is not None and stream.isatty()
 
 
-def _plain_table(
+def _format_plain_table(
     columns: Sequence[str], rows: Sequence[Sequence[str]], title: str, left: int
 ) -> str:
     headings = [name.split("\n") for name in columns]
@@ -98,7 +98,7 @@ def _plain_table(
     return "\n".join([*above, "", *text[:height], rule, *text[height:], ""])
 
 
-def _columns_to_drop(
+def _choose_dropped_columns(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
     droppable: Sequence[str],
@@ -147,7 +147,7 @@ def progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
 
         yield Forecast(what, unit, note)
         return
-    bar = _bar(has_total=True)
+    bar = _make_bar(has_total=True)
     task = bar.add_task(what, total=None, done="")
 
     def show(done: int, total: int) -> None:
@@ -158,7 +158,7 @@ def progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
         yield show
 
 
-def _bar(*, has_total: bool = False) -> Any:
+def _make_bar(*, has_total: bool = False) -> Any:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -252,7 +252,7 @@ def monitor_search(what: str, search: Search) -> Iterator[SearchMonitor]:
         return
     total = search.seconds if search.seconds is not None else search.work
     start = time.monotonic()
-    bar = _bar()
+    bar = _make_bar()
 
     def show(done: int) -> None:
         passed = time.monotonic() - start

@@ -33,7 +33,9 @@ def write_measured(
 
     document = found.document()
     if files.samples is not None:
-        write_text(files.samples, "".join(f"{line}\n" for line in found.lines()))
+        write_text(
+            files.samples, "".join(f"{line}\n" for line in found.format_samples())
+        )
     if files.decisions is not None:
         table = found.decisions()
         write_text(files.decisions, json.dumps(table, indent=1) + "\n")
@@ -48,24 +50,24 @@ def write_measured(
     for measured in found.sizes:
         _print(found, measured)
     drawn = files if found.trace is not None else files._replace(timeline=None)
-    print_facts(_facts(found), written=list(drawn))
+    print_facts(_list_facts(found), written=list(drawn))
 
 
-def _facts(found: MeasuredCollective) -> list[tuple[str, str]]:
+def _list_facts(found: MeasuredCollective) -> list[tuple[str, str]]:
     facts = [("calls", f"{found.repeats} of each, in turns, from a common start")]
     if found.platform is not None:
         facts.append(("messages cost", found.platform.model_name))
     return facts
 
 
-def _title(found: MeasuredCollective, size: int) -> str:
+def _make_title(found: MeasuredCollective, size: int) -> str:
     from topoloom.support.units import counted, format_bytes
 
     of = f" of {format_bytes(size)}" if size else ""
     return f"{found.call.operation}{of} among {counted(found.call.ranks, 'rank')}"
 
 
-def _name(one: MeasuredSchedule) -> str:
+def _name_schedule(one: MeasuredSchedule) -> str:
     from topoloom.preload.measure import MPI_OWN
 
     return _OWN if one.schedule == MPI_OWN else one.schedule
@@ -74,20 +76,20 @@ def _name(one: MeasuredSchedule) -> str:
 def _print(found: MeasuredCollective, measured: list[MeasuredSchedule]) -> None:
     from topoloom.support.units import format_seconds
 
-    own = next(one.median for one in measured if _name(one) == _OWN)
+    own = next(one.median for one in measured if _name_schedule(one) == _OWN)
     columns = ["schedule", "median", "95 % interval", "MPI's own / it"]
     if found.platform is not None:
         columns.append("predicted")
     rows = []
     for one in measured:
         bounds = " to ".join(map(format_seconds, one.interval))
-        row = [_name(one), format_seconds(one.median), bounds]
+        row = [_name_schedule(one), format_seconds(one.median), bounds]
         row.append(f"{own / one.median:.2f}" if one.median > 0 else "")
         if found.platform is not None:
             seconds = one.predicted
             row.append("" if seconds is None else format_seconds(seconds))
         rows.append(row)
-    print_table(columns, rows, title=_title(found, measured[0].bytes), best=0)
+    print_table(columns, rows, title=_make_title(found, measured[0].bytes), best=0)
 
 
 def _draw(path: Path, found: MeasuredCollective) -> None:
@@ -99,11 +101,11 @@ def _draw(path: Path, found: MeasuredCollective) -> None:
             measured[0].bytes,
             [
                 TimeBar(
-                    _name(one),
+                    _name_schedule(one),
                     one.median,
                     one.interval,
                     one.predicted,
-                    _name(one) == _OWN,
+                    _name_schedule(one) == _OWN,
                 )
                 for one in measured
             ],

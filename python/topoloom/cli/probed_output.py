@@ -25,8 +25,8 @@ def print_probed(found: Mapping[str, Any]) -> None:
         [
             level["level"],
             format_seconds(level["short_s"]),
-            _text(level.get("bytes_per_second"), format_bandwidth),
-            _text(level.get("both_ways"), "{:.2f}".format),
+            _format_value(level.get("bytes_per_second"), format_bandwidth),
+            _format_value(level.get("both_ways"), "{:.2f}".format),
         ]
         for level in found.get("models", [])
     ]
@@ -80,5 +80,5 @@ def print_located(located: LocatedParts, plan: bool) -> None:
         print(f"{located.ends[a]},{located.ends[b]}")
 
 
-def _text(value: float | None, format_value: Callable[[float], str]) -> str:
+def _format_value(value: float | None, format_value: Callable[[float], str]) -> str:
     return "" if value is None else format_value(value)

@@ -132,7 +132,7 @@ def _draw_torus(axes: Axes, allocation: Allocation, colors: Ints) -> None:
     palette = np.array([*COLORS, OTHER_COLOR])
     starts, ends = _find_internal_links(cells, shape)
     joined = np.stack([starts @ view, ends @ view], axis=1)
-    joined_colors = palette[colors[np.searchsorted(cells, _index(starts, shape))]]
+    joined_colors = palette[colors[np.searchsorted(cells, _find_index(starts, shape))]]
     axes.add_collection(
         LineCollection(
             list(joined),
@@ -166,7 +166,7 @@ def _find_routers(allocation: Allocation) -> Ints:
     return routers
 
 
-def _index(at: Ints, shape: tuple[int, ...]) -> Ints:
+def _find_index(at: Ints, shape: tuple[int, ...]) -> Ints:
     index: Ints = np.ravel_multi_index(tuple(at.T), shape)
     return index
 
@@ -179,7 +179,7 @@ def _find_internal_links(cells: Ints, shape: tuple[int, ...]) -> tuple[Ints, Int
         start = at[at[:, axis] + 1 < extent]
         end = start.copy()
         end[:, axis] += 1
-        held = np.isin(_index(end, shape), cells)
+        held = np.isin(_find_index(end, shape), cells)
         starts.append(start[held])
         ends.append(end[held])
     return np.concatenate(starts), np.concatenate(ends)
@@ -192,7 +192,7 @@ def _draw_cells(axes: Axes, allocation: Allocation, colors: Ints) -> None:
     rows, columns = (
         _fold_axes(machine)
         if len(machine.shape) > 3
-        else _place_blocks(_group_neighbors(machine))
+        else _place_blocks(_number_runs(machine))
     )
     image = np.ones((int(rows.max()) + 1, int(columns.max()) + 1, 3))
     image[rows, columns] = to_rgb(NEUTRAL)
@@ -229,7 +229,7 @@ def _fold_axes(machine: Machine) -> tuple[Ints, Ints]:
     return along(at[:half], shape[:half]), along(at[half:], shape[half:])
 
 
-def _group_neighbors(machine: Machine) -> Ints:
+def _number_runs(machine: Machine) -> Ints:
     """Assign numbers to runs of consecutive nodes at minimal distance."""
     apart = np.array([machine.hops(n, n + 1) for n in range(machine.node_count - 1)])
     if len(apart) == 0:

@@ -70,13 +70,13 @@ def draw_comparison(
         figure.suptitle(title, fontsize=11, fontweight="bold")
         panels: Any = figure.subplots(1, len(bars), sharey=True, squeeze=False)[0]
         for panel, measure in zip(panels, bars, strict=True):
-            _draw(panel, measure, mappers, best)
+            _draw_bars(panel, measure, mappers, best)
         labels = [f"{name} (best)" if name == best else name for name in mappers]
         panels[0].set_yticks(range(len(mappers)), labels)
         panels[0].invert_yaxis()
 
 
-def _draw(panel: Any, measure: Bars, mappers: Sequence[str], best: str) -> None:
+def _draw_bars(panel: Any, measure: Bars, mappers: Sequence[str], best: str) -> None:
     colors = {mappers[0]: BEFORE, best: AFTER}
     panel.barh(
         range(len(mappers)),

@@ -71,7 +71,7 @@ def draw_judgement(
         }
     names = _choose_placements(judged, seconds)
     with open_page(path, (10.2, 12.0 if _is_drawable(allocation) else 8.0)) as figure:
-        _draw(
+        _draw_page(
             figure,
             graph,
             allocation,
@@ -137,7 +137,7 @@ def _is_drawable(allocation: Allocation) -> bool:
     return len(machine.shape) in (2, 3) and machine.link_count <= MAX_LINKS
 
 
-def _draw(
+def _draw_page(
     figure: Figure,
     graph: CommGraph,
     allocation: Allocation,
@@ -251,7 +251,7 @@ def _draw_scale(
     bar.outline.set_visible(False)
 
 
-def _by_direction(
+def _group_by_direction(
     links: TorusLinks, count: int
 ) -> list[tuple[str, Array, Array | None]]:
     """Group links by axis, and host links; return titles and two masks per group."""
@@ -278,7 +278,7 @@ def _draw_histograms(part: Any, links: TorusLinks | None, loads: Loads) -> None:
         ("all links", np.ones(count, dtype=bool), None)
     ]
     if links is not None:
-        groups = _by_direction(links, count)
+        groups = _group_by_direction(links, count)
     panels = part.subplots(1, len(groups), squeeze=False, sharey=True)[0]
     highest = 1.0
     for panel, (title, up, down) in zip(panels, groups, strict=True):

@@ -30,7 +30,7 @@ def place_vertices(topology: dict[str, Any], network: Network) -> Array:
     if drawing == "groups":
         return _place_groups(size[0], count)
     if drawing == "leaf_spine_groups":
-        group = groups_of_leaves_and_spines(size)
+        group = number_leaf_spine_groups(size)
         places = np.empty((count, 2))
         places[np.argsort(group, kind="stable")] = _place_groups(size[0], count)
         return places
@@ -54,7 +54,7 @@ def place_vertices(topology: dict[str, Any], network: Network) -> Array:
     )
 
 
-def groups_of_leaves_and_spines(size: list[int]) -> Array:
+def number_leaf_spine_groups(size: list[int]) -> Array:
     """Return the group of each switch of a Dragonfly+: all leaves, then all spines."""
     groups, leaves, spines = size
     numbers = np.arange(groups)

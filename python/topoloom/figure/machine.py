@@ -64,7 +64,7 @@ def draw_machine(
         figure.suptitle(machine.name, fontsize=10, color=TEXT)
         if parts is None:
             axes = figure.add_subplot()
-            coordinates = _draw(axes, topology, network, ranked)
+            coordinates = _draw_network(axes, topology, network, ranked)
             if len(hosts) == len(coordinates) <= MAX_NAMES:
                 _write_names(axes, coordinates, hosts)
         else:
@@ -91,7 +91,7 @@ def _draw_parts(
     number = np.bincount(parts.part)
     shown = int(number.argmax())
     whole = fold_parts(network, parts.part)
-    _draw(left, parts.whole, whole, ranked, shown)
+    _draw_network(left, parts.whole, whole, ranked, shown)
     chosen = parts.part == shown
     ends = chosen[network.ends]
     leaving = ends[:, 0] != ends[:, 1]
@@ -99,7 +99,7 @@ def _draw_parts(
     if network.has_switches:  # also draw the switches above the part
         seen[network.ends[leaving]] = True
     inside = select_vertices(network, seen)
-    _draw(right, parts.inside, inside, ranked)
+    _draw_network(right, parts.inside, inside, ranked)
     count = _format_count(int((whole.nodes > 0).sum()), parts.name)
     if network.has_switches:
         count += f", {_format_count(int((whole.nodes == 0).sum()), 'switch')}"
@@ -141,7 +141,7 @@ def _write_below(axes: Axes, text: str) -> None:
     axes.text(0.5, -0.03, text, transform=axes.transAxes, ha="center", va="top")
 
 
-def _draw(
+def _draw_network(
     axes: Axes,
     topology: dict[str, Any],
     network: Network,
@@ -234,7 +234,7 @@ def _rank_bandwidths(network: Network) -> list[float]:
     return ranked
 
 
-def _color(ranked: list[float], rate: float) -> str:
+def _choose_color(ranked: list[float], rate: float) -> str:
     return COLORS[min(ranked.index(rate), len(COLORS) - 1)]
 
 
@@ -268,7 +268,7 @@ def _draw_lines(
     axes.add_collection(
         LineCollection(
             lines,
-            colors=[_color(ranked, rate) for rate in rates.tolist()],
+            colors=[_choose_color(ranked, rate) for rate in rates.tolist()],
             linewidths=width,
             alpha=alpha,
             zorder=1,
@@ -283,7 +283,7 @@ def _draw_legend(figure: Figure, ranked: list[float]) -> None:
     if ranked in ([], [1.0]):  # bandwidths are unknown
         return
     labels = [
-        Line2D([], [], color=_color(ranked, rate), label=format_bandwidth(rate))
+        Line2D([], [], color=_choose_color(ranked, rate), label=format_bandwidth(rate))
         for rate in ranked[: len(COLORS)]
     ]
     figure.legend(

@@ -60,7 +60,7 @@ def draw_measured(
             height_ratios=[n + 2 for n in rows],
         )
         for (axes,), (size, bars) in zip(panels, sizes, strict=True):
-            _draw(axes, bars)
+            _draw_bars(axes, bars)
             axes.set_title(format_bytes(size) if size else "", loc="left")
         panels[0][0].legend(
             loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=8
@@ -70,7 +70,7 @@ def draw_measured(
         figure.set_layout_engine("tight")
 
 
-def _draw(axes: Axes, bars: Sequence[TimeBar]) -> None:
+def _draw_bars(axes: Axes, bars: Sequence[TimeBar]) -> None:
     from matplotlib.ticker import LogLocator, NullLocator
 
     for is_own, color, marker, label in (

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from topoloom.figure.layout import groups_of_leaves_and_spines
+from topoloom.figure.layout import number_leaf_spine_groups
 from topoloom.figure.links import Array
 from topoloom.figure.network import Network
 from topoloom.machines.topology_forms import drawing_of
@@ -38,17 +38,17 @@ class Parts:
 
 def find_parts(topology: dict[str, Any], network: Network) -> Parts | None:
     """Find the parts; None unless several parts have several vertices."""
-    found = _split(topology, network)
+    found = _divide_into_parts(topology, network)
     if found is None or (np.bincount(found.part) > 1).sum() < 2:
         return None
     return found
 
 
-def _split(topology: dict[str, Any], network: Network) -> Parts | None:
+def _divide_into_parts(topology: dict[str, Any], network: Network) -> Parts | None:
     drawing, size = drawing_of(topology), topology.get("size", [])
     vertex = np.arange(len(network.nodes))
     if drawing == "leaf_spine_groups":
-        part = groups_of_leaves_and_spines(size)
+        part = number_leaf_spine_groups(size)
         group = {"drawing": drawing, "size": [1, *size[1:]]}
         return Parts("group", part, _describe_complete_axes(size[:1]), group)
     if drawing in ("groups", "joined_axes") and len(size) > 1:
@@ -78,7 +78,7 @@ def _split(topology: dict[str, Any], network: Network) -> Parts | None:
         name = "branch"
         if drawing == "gpu_domains":
             name = "unit" if network.height.max() > 1 else "domain"
-        return Parts(name, _split_below_top(network), topology, topology)
+        return Parts(name, _number_subtrees(network), topology, topology)
     return None
 
 
@@ -89,7 +89,7 @@ def _describe_complete_axes(size: list[int]) -> dict[str, Any]:
     return {"drawing": "joined_axes", "size": size}
 
 
-def _split_below_top(network: Network) -> Array:
+def _number_subtrees(network: Network) -> Array:
     """Assign numbers to the highest switches, and to components left without them."""
     top = network.height == network.height.max()
     ends = network.ends[~top[network.ends].any(axis=1)]

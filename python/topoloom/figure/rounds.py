@@ -69,7 +69,7 @@ class _Drawing:
         return 0.98 * _WIDTH / max(len(self.rows[0]), min(2, self._most_columns))
 
     @cached_property
-    def _plain(self) -> bool:
+    def _has_plain_blocks(self) -> bool:
         """Whether labels of blocks are unnecessary."""
         carried = [one.blocks for messages in self.rounds for one in messages]
         if self.call.operation in _PERSONAL:
@@ -78,7 +78,7 @@ class _Drawing:
 
     def label(self, one: _Message) -> str:
         """Format the blocks of a message: their numbers, or how many there are."""
-        if self._plain:
+        if self._has_plain_blocks:
             return ""
         names = compress_ranges(sorted(one.blocks))
         wide = len(names) * _LETTER > self.width / self.call.ranks
@@ -93,13 +93,13 @@ class _Drawing:
         power = min(0.7, math.log(_MAX_HEIGHT) / longest)
         return math.copysign(abs(way) ** power, way)
 
-    def reach(self, row: list[list[_Message]]) -> tuple[float, float]:
+    def find_height_range(self, row: list[list[_Message]]) -> tuple[float, float]:
         """Return the lowest and the highest point of a row of panels."""
         heights = [self.height(one) for messages in row for one in messages]
         return min(0.0, *heights) - _MARGIN, max(0.0, *heights) + _MARGIN
 
-    def inches(self, row: list[list[_Message]]) -> float:
-        low, high = self.reach(row)
+    def compute_row_height(self, row: list[list[_Message]]) -> float:
+        low, high = self.find_height_range(row)
         return _TITLE + (high - low) * _PER_HEIGHT
 
 
@@ -137,11 +137,13 @@ def draw_rounds(path: str | Path, schedules: Sequence[tuple[Call, str]]) -> None
     drawings = [
         _Drawing(call, name, _read_rounds(call, name)) for call, name in schedules
     ]
-    inches = [_TITLE + sum(map(each.inches, each.rows)) for each in drawings]
+    inches = [
+        _TITLE + sum(map(each.compute_row_height, each.rows)) for each in drawings
+    ]
     with open_page(path, (_WIDTH, sum(inches))) as figure:
         parts = figure.subfigures(len(drawings), 1, squeeze=False, height_ratios=inches)
         for (part,), drawing, tall in zip(parts, drawings, inches, strict=True):
-            _draw(part, drawing, tall)
+            _draw_rows(part, drawing, tall)
 
 
 def _read_rounds(call: Call, name: str) -> list[list[_Message]]:
@@ -163,7 +165,7 @@ def _read_rounds(call: Call, name: str) -> list[list[_Message]]:
     return rounds
 
 
-def _draw(part: Any, drawing: _Drawing, inches: float) -> None:
+def _draw_rows(part: Any, drawing: _Drawing, inches: float) -> None:
     call = drawing.call
     what = f"{drawing.name}: {call.operation} among {call.ranks} ranks"
     part.text(0.01, 1 - 0.18 / inches, what, va="top", weight="bold")
@@ -172,12 +174,12 @@ def _draw(part: Any, drawing: _Drawing, inches: float) -> None:
     top = inches - _TITLE
     number = 0
     for row in drawing.rows:
-        tall = drawing.inches(row)
+        tall = drawing.compute_row_height(row)
         for column, messages in enumerate(row):
             number += 1
             box = (0.01 + column * width, (top - tall) / inches)
             axes = part.add_axes((*box, 0.96 * width, (tall - _TITLE) / inches))
-            axes.set(xlim=(-0.6, call.ranks - 0.4), ylim=drawing.reach(row))
+            axes.set(xlim=(-0.6, call.ranks - 0.4), ylim=drawing.find_height_range(row))
             axes.axis("off")
             axes.set_title(
                 _format_sizes(number, messages), loc="left", fontsize=8, pad=2

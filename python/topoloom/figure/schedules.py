@@ -81,9 +81,9 @@ def draw_schedules(
         )
         _draw_lines(axes, at, times)
         _draw_band(band, at, best)
-        band.set_xlabel(_label(call, over))
+        band.set_xlabel(_make_label(call, over))
         figure.subplots_adjust(left=0.1, right=0.74, top=0.93, bottom=0.12)
-        axes.set_title(_title(call, over), loc="left")
+        axes.set_title(_make_title(call, over), loc="left")
 
 
 def _draw_lines(axes: Any, at: list[int], times: dict[str, dict[int, float]]) -> None:
@@ -125,7 +125,7 @@ def _draw_band(band: Any, at: list[int], best: list[str]) -> None:
     band.set_ylim(0, 1)
 
 
-def _label(call: Call, over: str) -> str:
+def _make_label(call: Call, over: str) -> str:
     if over == "ranks":
         return "ranks"
     if over == "degree":
@@ -134,7 +134,7 @@ def _label(call: Call, over: str) -> str:
     return "bytes" if whole else "bytes of a block"
 
 
-def _title(call: Call, over: str) -> str:
+def _make_title(call: Call, over: str) -> str:
     parts = [call.operation]
     if over != "bytes":
         parts.append(f"{call.bytes:,} B")

@@ -68,14 +68,14 @@ def draw_timeline(path: str | Path, trace: CallTrace) -> None:
         axes.set_ylim(trace.ranks - 0.4, -0.6)
         axes.set_xlim(0, trace.seconds / unit)
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_title(_title(trace), loc="left")
+        axes.set_title(_make_title(trace), loc="left")
         axes.legend(
             loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=8
         )
         figure.set_layout_engine("tight")
 
 
-def _title(trace: CallTrace) -> str:
+def _make_title(trace: CallTrace) -> str:
     size = f" of {format_bytes(trace.bytes)}" if trace.bytes else ""
     return (
         f"{trace.operation}{size} among {trace.ranks} ranks by {trace.schedule}: "

@@ -34,7 +34,7 @@ def draw_torus(
     from matplotlib.collections import LineCollection
 
     view = make_projection(links.shape)
-    segments, values = _segments(links, busy, view)
+    segments, values = _make_segments(links, busy, view)
     width = max(float(np.ptp(list_corners(links.shape) @ view, axis=0).max()), 1.0)
     per_step = 72 * PANEL / width
     flat = len(links.shape) == 2
@@ -86,7 +86,7 @@ def make_projection(shape: tuple[int, ...]) -> Array:
     return view
 
 
-def _segments(links: TorusLinks, busy: Array, view: Array) -> tuple[Array, Array]:
+def _make_segments(links: TorusLinks, busy: Array, view: Array) -> tuple[Array, Array]:
     start = links.start.astype(float)
     step = np.zeros_like(start)
     rows = np.arange(len(start))
@@ -104,14 +104,14 @@ def _segments(links: TorusLinks, busy: Array, view: Array) -> tuple[Array, Array
     b = (start + np.where(wraps[:, None], 0.45, 1.0) * step) @ view + side
     whole = np.stack([a, b], axis=1)
     # The stub at the other end of a link that closes a ring.
-    arrival = _arrival(links, start[wraps], step[wraps])
+    arrival = _find_arrival(links, start[wraps], step[wraps])
     c = (arrival - 0.45 * step[wraps]) @ view + side[wraps]
     d = arrival @ view + side[wraps]
     stubs = np.stack([c, d], axis=1)
     return np.concatenate([whole, stubs]), np.concatenate([values, values[wraps]])
 
 
-def _arrival(links: TorusLinks, start: Array, step: Array) -> Array:
+def _find_arrival(links: TorusLinks, start: Array, step: Array) -> Array:
     arrival: Array = np.mod(start + step, np.array(links.shape))
     return arrival
 

@@ -63,10 +63,10 @@ def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
         raise Error(f"{path}: the file is empty")
     with prefix_errors(path):
         if kind is not None:
-            return _read(path, kind, data)
+            return _parse_graph(path, kind, data)
         kind = _detect_format(data)
         try:
-            return _read(path, kind, data)
+            return _parse_graph(path, kind, data)
         except Error as error:
             raise Error(
                 f"{error}; it was taken for {kind} by its content: if it is another "
@@ -74,7 +74,7 @@ def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
             ) from None
 
 
-def _read(path: str | Path, kind: str, data: bytes) -> CommGraph:
+def _parse_graph(path: str | Path, kind: str, data: bytes) -> CommGraph:
     if kind == "npz":
         return load_npz(path)[0]
     if kind == "monitoring":
@@ -91,8 +91,8 @@ def save_graph(
     """Write a graph as ``.npz``; `extra` contains further arrays by name."""
     if Path(path).suffix != ".npz":
         raise Error(
-            f"{path}: communication graphs are written as .npz; other formats have no "
-            "words for messages, directions and phases"
+            f"{path}: communication graphs are written as .npz; other formats cannot "
+            "store messages, directions and phases"
         )
     save_npz(path, graph, extra)
 
@@ -169,10 +169,10 @@ def _load_monitoring(path: str | Path) -> CommGraph:
     try:
         return _core.read_monitoring(b"".join(parts))
     except Error as error:
-        raise Error(_locate_error(str(error), files, parts)) from None
+        raise Error(_locate_error_line(str(error), files, parts)) from None
 
 
-def _locate_error(what: str, files: list[Path], parts: list[bytes]) -> str:
+def _locate_error_line(what: str, files: list[Path], parts: list[bytes]) -> str:
     """Replace a line number in the concatenated files by file and line."""
     if not what.startswith("line "):
         return f"{files[0].parent if len(files) > 1 else files[0]}: {what}"

@@ -15,7 +15,7 @@ from topoloom.nccl.times import predict_algorithms
 Expansion = Callable[[str, Sequence[int], int, int], Messages]
 
 
-def nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
+def make_nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
     """Return a function that expands collectives of a job's ranks like NCCL.
 
     All-reduces use NCCL's algorithm for their size: rings, trees or NVLink SHARP.
@@ -48,7 +48,7 @@ def choose_algorithm(group: Communicator, bytes: int) -> str:
     return predict_algorithms(node, len(group.nodes), "allreduce", bytes)[0].algorithm
 
 
-def expand_job(
+def expand_on_all_ranks(
     operation: str, ranks: int, gpus_per_node: int, bytes: int, algorithm: str
 ) -> Messages:
     """Make the messages of a collective over all ranks by an algorithm."""
@@ -58,7 +58,7 @@ def expand_job(
     return Messages(*sent).summed()
 
 
-def expand_exchange(ranks: int, gpus_per_node: int, bytes: int) -> list[Messages]:
+def make_exchange_rounds(ranks: int, gpus_per_node: int, bytes: int) -> list[Messages]:
     """Make the messages of each round of an all-to-all over all ranks."""
     check_world(ranks, gpus_per_node)
     group = make_communicator(range(ranks), gpus_per_node)

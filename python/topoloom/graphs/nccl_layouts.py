@@ -12,7 +12,7 @@ from topoloom._core import CommGraph, mesh_phases
 from topoloom.graphs.axes import Traffic
 from topoloom.graphs.layouts import Layout
 from topoloom.graphs.messages import concatenate, make_messages
-from topoloom.graphs.nccl_collectives import nccl_expansion
+from topoloom.graphs.nccl_collectives import make_nccl_expansion
 from topoloom.graphs.phases import add_phases
 
 
@@ -28,7 +28,7 @@ def graph_by_nccl(
     Rings and halvings become all-reduces with equal bytes per rank; chains are kept.
     Raises `topoloom.Error` if the devices do not fill whole nodes in order.
     """
-    expansion = nccl_expansion(devices, gpus_per_node)
+    expansion = make_nccl_expansion(devices, gpus_per_node)
     phases = []
     for one in traffic:
         if one.collective == "chain":

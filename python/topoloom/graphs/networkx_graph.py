@@ -14,7 +14,7 @@ from topoloom.support.optional import import_optional
 def from_networkx(graph: Any, weight: str | None = "bytes") -> CommGraph:
     """Implement `CommGraph.from_networkx`."""
     check_graph(graph)
-    rank_of = _ranks(list(graph))
+    rank_of = _number_labels(list(graph))
     sources, targets, sizes, messages = [], [], [], []
     for u, v, data in graph.edges(data=True):
         if weight is not None and weight not in data:
@@ -66,7 +66,7 @@ def check_graph(graph: Any) -> None:
         )
 
 
-def _ranks(labels: list[Any]) -> dict[Any, int]:
+def _number_labels(labels: list[Any]) -> dict[Any, int]:
     """Map labels to ranks: labels 0 to n-1 to themselves, others by position."""
     numbers = all(
         isinstance(label, int | np.integer)

@@ -41,7 +41,7 @@ def load_phases(path: str | Path) -> list[CommGraph]:
 
         profile = load_profile(path)
         with prefix_errors(path):
-            return recorded_phases(profile, graph)
+            return split_recorded_phases(profile, graph)
     return []
 
 
@@ -71,10 +71,10 @@ def phase_array(phases: Sequence[CommGraph]) -> Ints:
 def add_phases(phases: Sequence[CommGraph], ranks: int = 0) -> CommGraph:
     """Make the sum of all phases; without phases, an empty graph of `ranks`."""
     rows = np.concatenate([np.zeros((0, 4), np.int64), *map(edge_rows, phases)])
-    return _graph(phases[0].rank_count if phases else ranks, rows)
+    return _make_graph(phases[0].rank_count if phases else ranks, rows)
 
 
-def recorded_phases(profile: Profile, graph: CommGraph) -> list[CommGraph]:
+def split_recorded_phases(profile: Profile, graph: CommGraph) -> list[CommGraph]:
     """Split the graph of a recorded run into phases, with or without collectives.
 
     Raises `topoloom.Error` if the graph is from another run.
@@ -87,7 +87,7 @@ def recorded_phases(profile: Profile, graph: CommGraph) -> list[CommGraph]:
 
     for collectives in reversed(COLLECTIVES):
         phases = [profile.graph(collectives, level) for level in levels]
-        if _add_up(phases, graph):
+        if _has_sum(phases, graph):
             with_messages = [phase for phase in phases if phase.edge_count]
             return with_messages if len(with_messages) > 1 else []
     raise Error("the phases of the recorded run do not add up to the graph")
@@ -128,17 +128,18 @@ def _split_graph(graph: CommGraph, rows: NDArray[Any]) -> list[CommGraph]:
     if len(numbers) < 2:
         return []
     phases = [
-        _graph(graph.rank_count, rows[rows[:, 0] == number, 1:]) for number in numbers
+        _make_graph(graph.rank_count, rows[rows[:, 0] == number, 1:])
+        for number in numbers
     ]
-    if not _add_up(phases, graph):
+    if not _has_sum(phases, graph):
         raise Error("'phases' does not add up to the graph")
     return phases
 
 
-def _add_up(phases: Sequence[CommGraph], graph: CommGraph) -> bool:
+def _has_sum(phases: Sequence[CommGraph], graph: CommGraph) -> bool:
     return np.array_equal(edge_rows(add_phases(phases)), edge_rows(graph))
 
 
-def _graph(ranks: int, rows: Ints) -> CommGraph:
+def _make_graph(ranks: int, rows: Ints) -> CommGraph:
     source, target = rows[:, :2].astype(np.uint32).T
     return CommGraph.from_edges(ranks, source, target, rows[:, 2], rows[:, 3])

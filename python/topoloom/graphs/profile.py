@@ -76,7 +76,7 @@ class Profile:
     ends: dict[str, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _check(self)
+        _check_profile(self)
 
     @property
     def phases(self) -> list[int]:
@@ -86,11 +86,11 @@ class Profile:
 
     def point_to_point(self, phase: int | None = None) -> Messages:
         """Return the sum of the point-to-point messages."""
-        return self._sum(self.traffic[:, 1] != _DIRECT, phase)
+        return self._sum_traffic(self.traffic[:, 1] != _DIRECT, phase)
 
     def direct(self, phase: int | None = None) -> Messages:
         """Return the sum of the v-collectives by pair of ranks."""
-        return self._sum(self.traffic[:, 1] == _DIRECT, phase)
+        return self._sum_traffic(self.traffic[:, 1] == _DIRECT, phase)
 
     def expanded(
         self, phase: int | None = None, expansion: Expansion | None = None
@@ -144,9 +144,9 @@ class Profile:
         """
         parts = [self.point_to_point(phase)]
         if collectives == BY_NCCL:
-            from topoloom.graphs.nccl_collectives import nccl_expansion
+            from topoloom.graphs.nccl_collectives import make_nccl_expansion
 
-            by_nccl = nccl_expansion(self.rank_count, gpus_per_node)
+            by_nccl = make_nccl_expansion(self.rank_count, gpus_per_node)
             parts += [self.direct(phase), self.expanded(phase, by_nccl)]
         else:
             check_collectives(collectives, (*COLLECTIVES, BY_NCCL))
@@ -172,7 +172,7 @@ class Profile:
         """
         kept = self.without_collectives() if collectives == "drop" else self
         graph = self.graph(collectives, None, gpus_per_node)
-        save_npz(path, graph, kept._arrays())
+        save_npz(path, graph, kept._make_arrays())
 
     def without_collectives(self) -> Profile:
         """Return the profile without collectives."""
@@ -180,12 +180,12 @@ class Profile:
         values = {**self.__dict__, "traffic": traffic}
         return Profile(**{**values, "records": self.records[:0], "communicators": []})
 
-    def _sum(self, chosen: NDArray[np.bool_], phase: int | None) -> Messages:
+    def _sum_traffic(self, chosen: NDArray[np.bool_], phase: int | None) -> Messages:
         if phase is not None:
             chosen = chosen & (self.traffic[:, 0] == phase)
         return make_messages(*self.traffic[chosen].T[2:]).summed()
 
-    def _arrays(self) -> dict[str, Any]:
+    def _make_arrays(self) -> dict[str, Any]:
         sizes = [len(members) for members in self.communicators]
         return {
             "profile_version": np.array(VERSION),
@@ -236,7 +236,7 @@ def load_profile(path: str | Path) -> Profile:
         raise Error(f"{path}: damaged profile: {what}") from None
 
 
-def _check(profile: Profile) -> None:
+def _check_profile(profile: Profile) -> None:
     ranks = [profile.traffic[:, 2], profile.traffic[:, 3], *profile.communicators]
     for column, count, what in (
         *((ids, profile.rank_count, "rank") for ids in ranks),

@@ -48,7 +48,7 @@ def load_qap(path: str | Path) -> QapProblem:
 
     Error messages start with ``file:line:``.
     """
-    numbers = _Numbers(path)
+    numbers = _NumberReader(path)
     order = numbers.take("the order", least=1)
     matrices = [
         np.array(
@@ -74,7 +74,7 @@ def load_qap_solution(path: str | Path) -> QapSolution:
 
     Error messages start with ``file:line:``.
     """
-    numbers = _Numbers(path)
+    numbers = _NumberReader(path)
     order = numbers.take("the order", least=1)
     value = numbers.take("the value")
     permutation: list[int] = []
@@ -95,7 +95,7 @@ def save_qap_solution(path: str | Path, solution: QapSolution) -> None:
     write_text(path, f"{len(solution.permutation)} {solution.value}\n{numbers}\n")
 
 
-class _Numbers:
+class _NumberReader:
     """Reads the integers in a file, with the line number of each."""
 
     def __init__(self, path: str | Path) -> None:

@@ -13,11 +13,11 @@ from topoloom.support.optional import import_optional
 
 def from_scipy(matrix: Any, messages: Any = None) -> CommGraph:
     """Implement `CommGraph.from_scipy`."""
-    bytes_ = _entries(matrix, "matrix")
+    bytes_ = _read_entries(matrix, "matrix")
     count = bytes_.shape[0]
     if messages is None:
         return CommGraph.from_edges(count, bytes_.row, bytes_.col, bytes_.data)
-    counts = _entries(messages, "messages")
+    counts = _read_entries(messages, "messages")
     if counts.shape != bytes_.shape:
         raise Error(
             f"messages has shape {counts.shape}, and the matrix {bytes_.shape}; "
@@ -55,7 +55,7 @@ def to_scipy(graph: CommGraph, values: str = "bytes") -> Any:
     return joined.tocsr()
 
 
-def _entries(matrix: Any, name: str) -> Any:
+def _read_entries(matrix: Any, name: str) -> Any:
     """Return the stored entries of a square matrix, including duplicates."""
     sparse = import_optional("scipy.sparse", "from_scipy()")
     if not sparse.issparse(matrix):

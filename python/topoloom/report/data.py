@@ -106,7 +106,7 @@ def collect_page_data(report: Report) -> tuple[dict[str, Any], Pack]:
     machine, allocation = report.machine, report.allocation
     check_size(report.graph.rank_count, len(allocation.nodes))
     pack = Pack()
-    busiest = _busiest_links(report)
+    busiest = _list_busiest_links(report)
     loads = len(report.views) * (1 + len(report.parts))
     links = np.sort(busiest[: MAX_LINKS // loads])
     facts = {
@@ -139,7 +139,7 @@ def collect_page_data(report: Report) -> tuple[dict[str, Any], Pack]:
     return facts, pack
 
 
-def _busiest_links(report: Report) -> Array:
+def _list_busiest_links(report: Report) -> Array:
     """List the working links in descending order of their maximum load over views."""
     machine = report.machine
     rate = choose_load_unit(machine).bandwidth

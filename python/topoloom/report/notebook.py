@@ -36,7 +36,7 @@ def machine_html(machine: Machine) -> str:
         "slots": f"{machine.slot_count:,}",
         "links": f"{machine.link_count:,}",
     }
-    picture = _scene(machine) if machine.link_count <= MAX_DRAWN else ""
+    picture = _draw_scene(machine) if machine.link_count <= MAX_DRAWN else ""
     parts = html.escape("\n".join(outline(machine)))
     table = html_table(facts)
     return html_fragment(machine.name, picture, table, f"<pre>{parts}</pre>")
@@ -50,7 +50,7 @@ def graph_html(graph: CommGraph) -> str:
         "messages": f"{graph.total_messages:,}",
         "bytes": format_bytes(graph.total_bytes),
     }
-    return html_fragment("communication graph", _matrix(graph), html_table(facts))
+    return html_fragment("communication graph", _draw_matrix(graph), html_table(facts))
 
 
 def judgement_html(judgement: Judgement) -> str:
@@ -58,10 +58,10 @@ def judgement_html(judgement: Judgement) -> str:
     known = {name: getattr(judgement, name, None) for name in MEASURES}
     values = {name: value for name, value in known.items() if value is not None}
     table = html_table(measure_texts(values))
-    return html_fragment("judgement", _bars(judgement), table)
+    return html_fragment("judgement", _draw_bars(judgement), table)
 
 
-def _svg(width: float, height: float, label: str, shapes: Iterable[str]) -> str:
+def _format_svg(width: float, height: float, label: str, shapes: Iterable[str]) -> str:
     return (
         f'<svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
         f'height="{height:.0f}" role="img" aria-label="{html.escape(label)}">'
@@ -69,7 +69,7 @@ def _svg(width: float, height: float, label: str, shapes: Iterable[str]) -> str:
     )
 
 
-def _scene(machine: Machine) -> str:
+def _draw_scene(machine: Machine) -> str:
     scene = make_scene(machine)
     links = range(machine.link_count)
     ends = np.array([machine.link_ends(link) for link in links], dtype=np.int64)
@@ -93,10 +93,10 @@ def _scene(machine: Machine) -> str:
     )
     width, height = at.max(axis=0) + 6
     path = f'<path d="{lines}" fill="none" stroke="#888" stroke-width="0.7"/>'
-    return _svg(width, height, f"links of {machine.name}", [path, dots])
+    return _format_svg(width, height, f"links of {machine.name}", [path, dots])
 
 
-def _bars(judgement: Judgement) -> str:
+def _draw_bars(judgement: Judgement) -> str:
     from topoloom.figure.links import LoadUnit
 
     loads = np.asarray(judgement.loads)
@@ -118,10 +118,10 @@ def _bars(judgement: Judgement) -> str:
         f"{most}</text></g>"
     )
     label = "links by the bytes they carry; heights are logarithmic"
-    return _svg(WIDTH / 2, HEIGHT / 2 + 18, label, [*bars, axis])
+    return _format_svg(WIDTH / 2, HEIGHT / 2 + 18, label, [*bars, axis])
 
 
-def _matrix(graph: CommGraph) -> str:
+def _draw_matrix(graph: CommGraph) -> str:
     level = make_finest_level(graph, np.arange(graph.rank_count))
     while graph.rank_count > CELLS * level.width:
         level = level.coarsen()
@@ -131,7 +131,7 @@ def _matrix(graph: CommGraph) -> str:
         share = np.log1p(level.bytes) / np.log1p(level.bytes.max())
         gray[level.row, level.column] = 200 - 200 * share
     label = f"bytes from each rank (down) to each (across), {level.width} per cell"
-    picture = base64.b64encode(_png(gray)).decode()
+    picture = base64.b64encode(_encode_png(gray)).decode()
     return (
         f'<img alt="{html.escape(label)}" title="{html.escape(label)}" width="192" '
         'style="image-rendering:pixelated;border:1px solid #888" '
@@ -139,7 +139,7 @@ def _matrix(graph: CommGraph) -> str:
     )
 
 
-def _png(gray: Array) -> bytes:
+def _encode_png(gray: Array) -> bytes:
     """Encode a picture of 8 bits per pixel as PNG (ISO/IEC 15948)."""
     height, width = gray.shape
 

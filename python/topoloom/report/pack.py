@@ -35,33 +35,35 @@ class Pack:
         """Add integers from 0 to 2^32 - 1, with as few bytes as required."""
         largest = int(values.max(initial=0))
         kind = "u1" if largest < 2**8 else "u2" if largest < 2**16 else "u4"
-        self._add(name, np.ascontiguousarray(values).astype("<" + kind), kind)
+        self._add_array(name, np.ascontiguousarray(values).astype("<" + kind), kind)
 
     def add_amounts(self, name: str, values: Array) -> None:
         """Add an array of numbers with five digits; integers up to 2^17 are exact."""
         bits = np.ascontiguousarray(values).astype("<f4").view("<u4")
-        self._add(name, ((bits + 0x40) & 0xFFFFFF80).view("<f4"), "f4")
+        self._add_array(name, ((bits + 0x40) & 0xFFFFFF80).view("<f4"), "f4")
 
     def add_text(self, name: str, lines: list[str]) -> None:
         """Add strings without line breaks; unencodable characters become ``?``."""
         text = "\n".join(line.replace("\n", " ") for line in lines)
         data = np.frombuffer(text.encode(errors="replace"), dtype=np.uint8)
-        self._store(name, zlib.compress(data.tobytes(), 9), "text", len(data), False)
+        self._store_part(
+            name, zlib.compress(data.tobytes(), 9), "text", len(data), False
+        )
 
     def write(self) -> str:
         """Format all arrays as HTML elements of the page."""
         return "".join(base64.b64encode(part).decode() for part in self._parts)
 
-    def _add(self, name: str, values: Array, kind: str) -> None:
+    def _add_array(self, name: str, values: Array, kind: str) -> None:
         values = values.reshape(-1)
         plain = zlib.compress(_split_bytes(values), 6)
         bits = values.view("<u4") if kind == "f4" else values
         steps = np.diff(bits, prepend=bits[:1] * 0)
         stepped = zlib.compress(_split_bytes(steps), 6)
         shorter = min(plain, stepped, key=len)
-        self._store(name, shorter, _TYPES[kind], len(values), shorter is stepped)
+        self._store_part(name, shorter, _TYPES[kind], len(values), shorter is stepped)
 
-    def _store(
+    def _store_part(
         self, name: str, part: bytes, kind: str, count: int, steps: bool
     ) -> None:
         at = self.size

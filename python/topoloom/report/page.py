@@ -74,27 +74,27 @@ def render_page(
         Values and packed arrays for the scripts.
     """
     assets = Environment(
-        loader=FunctionLoader(_asset),
+        loader=FunctionLoader(_read_asset),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
     )
-    style = _asset("report.css")
-    script = "\n".join(_strip_module_syntax(_asset(name)) for name in scripts)
+    style = _read_asset("report.css")
+    script = "\n".join(_strip_module_syntax(_read_asset(name)) for name in scripts)
     page = assets.get_template(template).render(
         **texts,
         data=data,
         arrays=Markup(pack.write()),
         style=Markup(style),
-        style_hash=_hash(style),
+        style_hash=_hash_text(style),
         script=Markup(script),
-        script_hash=_hash(script),
+        script_hash=_hash_text(script),
     )
     # File names may contain invalid Unicode.
     return page.encode(errors="replace").decode()
 
 
-def _asset(name: str) -> str:
+def _read_asset(name: str) -> str:
     return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
 
 
@@ -103,6 +103,6 @@ def _strip_module_syntax(module: str) -> str:
     return _EXPORT.sub("", _IMPORT.sub("", module))
 
 
-def _hash(text: str) -> str:
+def _hash_text(text: str) -> str:
     digest = hashlib.sha256(text.encode()).digest()
     return "sha256-" + base64.b64encode(digest).decode()

@@ -61,7 +61,7 @@ def make_scene(machine: Machine) -> Scene:
     shape = [int(extent) for extent in machine.shape]
     drawing = drawing_of(topology)
     if drawing in GRIDS and not _is_ring(machine, shape):
-        steps = _steps(shape)
+        steps = _compute_steps(shape)
         coordinates = np.indices(shape).reshape(len(shape), -1).T @ steps
     elif drawing in ("joined_axes", "cube"):
         coordinates = _bend_rows(shape)
@@ -128,7 +128,7 @@ def _is_ring(machine: Machine, shape: list[int]) -> bool:
     return len(long) == 1 and bool(machine.wraps[long[0]]) and shape[long[0]] > 2
 
 
-def _steps(shape: list[int]) -> Array:
+def _compute_steps(shape: list[int]) -> Array:
     """Return the vector of a step along each axis; the longest axis points right."""
     order = np.argsort([-extent for extent in shape], kind="stable").tolist()
     steps = np.zeros((len(shape), 3))
@@ -143,8 +143,10 @@ def _steps(shape: list[int]) -> Array:
 def _bend_rows(shape: list[int]) -> Array:
     """Bend the rows of a grid, so that longer links do not cover shorter ones."""
     if max(shape) == 2:  # a hypercube has no longer links
-        return np.asarray(np.indices(shape).reshape(len(shape), -1).T @ _steps(shape))
-    steps = _steps(shape)
+        return np.asarray(
+            np.indices(shape).reshape(len(shape), -1).T @ _compute_steps(shape)
+        )
+    steps = _compute_steps(shape)
     at = np.indices(shape).reshape(len(shape), -1).T
     coordinates = np.asarray(at @ steps)
     for axis, extent in enumerate(shape):
@@ -183,7 +185,7 @@ def _place_levels(network: Network) -> Array:
     )
     leaves, leaf = np.unique(leaf, return_inverse=True)
     columns = _choose_columns(leaves, source, target, height)
-    cell, within = np.arange(len(leaves)), _number_within(leaf)
+    cell, within = np.arange(len(leaves)), _number_members(leaf)
     centers = np.stack([cell % columns, cell // columns], axis=1).astype(float)
     several = columns < len(leaves)
     largest = int(np.bincount(leaf).max())
@@ -228,7 +230,7 @@ def _choose_columns(leaves: Array, source: Array, target: Array, height: Array) 
     return math.ceil(math.sqrt(1.6 * len(leaves)))
 
 
-def _number_within(group: Array) -> Array:
+def _number_members(group: Array) -> Array:
     """Assign numbers 0, 1, ... to the members of each group."""
     order = np.argsort(group, kind="stable")
     sizes = np.bincount(group)
@@ -261,7 +263,7 @@ def _raise_switches(
     box = np.round(np.concatenate([low, high], axis=1), 6)
     _, group = np.unique(box, axis=0, return_inverse=True)
     group = group.reshape(-1)
-    number, size = _number_within(group), np.bincount(group)[group]
+    number, size = _number_members(group), np.bincount(group)[group]
     wide, deep = (np.maximum(high - low, 0)[:, axis] for axis in (0, 2))
     ratio = (wide + 0.5) / (deep + 0.5)
     across = np.where(deep == 0, size, np.ceil(np.sqrt(size * ratio)).astype(int))

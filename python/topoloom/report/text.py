@@ -76,7 +76,7 @@ def collect_facts(report: Report) -> dict[str, Any]:
         "numbers": _choose_numbers(before, after, machine),
         "measures": _list_measures(report.views, report.best, machine),
         "bounds": _list_bounds(report),
-        "histogram": _histogram(before, after, by),
+        "histogram": _make_load_histogram(before, after, by),
         "busy_means": by.title,
         "simulator": report.simulator,
         "simulated": _list_simulated(report),
@@ -187,7 +187,7 @@ def _list_bounds(report: Report) -> list[dict[str, Any]]:
     ]
 
 
-def _histogram(before: View, after: View, by: LoadUnit) -> Histogram:
+def _make_load_histogram(before: View, after: View, by: LoadUnit) -> Histogram:
     busy = (by.compute_loads(before.judgement), by.compute_loads(after.judgement))
     return make_histogram(busy, [before.name, after.name], by)
 

@@ -145,12 +145,12 @@ class MappedAxes:
         return replace(self, gpus_per_node=most)
 
     @property
-    def start(self) -> float:
+    def default_seconds(self) -> float:
         """Predicted seconds of the default order, the baseline of gains."""
         return (self.default or self).orders.given.total
 
     @property
-    def reading(self) -> str:
+    def axis_direction(self) -> str:
         """Whether names of orders list the fastest or the slowest axis first."""
         fastest_first = self.job is None or self.job.framework == "megatron"
         return "fastest first" if fastest_first else "slowest first"
@@ -182,13 +182,13 @@ class MappedAxes:
             name = self.orders.text(self.chosen)
             return "\n".join(self.job.settings(name)) if program == "settings" else name
         if program == "jax":
-            return json.dumps(_mesh_only(self.orders).devices(self.chosen).tolist())
+            return json.dumps(_require_mesh(self.orders).devices(self.chosen).tolist())
         return "\n".join(map(str, self.orders.device_of_rank(self.chosen)))
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
         orders = self.orders
-        best = self._described(orders.best)
+        best = self._describe_order(orders.best)
         if isinstance(orders, MeshOrders):
             best["jax"] = orders.devices(orders.best).tolist()
         best["ranks"] = orders.device_of_rank(orders.best).tolist()
@@ -196,8 +196,8 @@ class MappedAxes:
             "machine": orders.allocation.machine.text,
             "mesh": dict(self.axes),
             **self._settings(),
-            "default": self._described(orders.given),
-            "named": self._described(orders.nested),
+            "default": self._describe_order(orders.given),
+            "named": self._describe_order(orders.nested),
             "best": best,
         }
 
@@ -207,11 +207,11 @@ class MappedAxes:
         return {
             "framework": self.job.framework,
             "settings": self.job.settings(self.orders.text(self.chosen)),
-            "default_seconds": self.start,
+            "default_seconds": self.default_seconds,
             "other_variants": dict(self.others),
         }
 
-    def _described(self, order: AxisOrder) -> dict[str, Any]:
+    def _describe_order(self, order: AxisOrder) -> dict[str, Any]:
         orders = self.orders
         back_and_forth = {}
         if isinstance(orders, MeshOrders):
@@ -220,7 +220,7 @@ class MappedAxes:
             "order": orders.text(order),
             **back_and_forth,
             "seconds": order.total,
-            "gain": gain(self.start, order.total),
+            "gain": gain(self.default_seconds, order.total),
             "traffic": [
                 {"axes": one.axes, "collective": one.collective, "seconds": seconds}
                 for one, seconds in zip(orders.traffic, order.seconds, strict=True)
@@ -264,7 +264,7 @@ def map_axes(
     leaves a setting open and `traffic` is a training step, the best variant is found.
     """
     if isinstance(mesh, Mapping):
-        sends = _traffic_of(traffic, mesh)
+        sends = _list_traffic(traffic, mesh)
         orders = order_axes(allocation, mesh, sends, progress)
         chosen = orders.nested if named else orders.best
         return MappedAxes(orders, chosen, mesh)
@@ -273,7 +273,7 @@ def map_axes(
     mapped = [_map_job(allocation, one, traffic, named, progress) for one in variants]
     best = min(mapped, key=lambda one: one.chosen.total)
     others = {
-        _differing(one.axes, best.axes): one.chosen.total
+        _format_differing_axes(one.axes, best.axes): one.chosen.total
         for one in mapped
         if one is not best
     }
@@ -295,7 +295,7 @@ def _map_job(
     named: bool,
     progress: Progress | None,
 ) -> MappedAxes:
-    sends = _traffic_of(traffic, job.axes)
+    sends = _list_traffic(traffic, job.axes)
     laid = order_layouts(allocation, job.layouts(), sends, progress)
     if laid.nested.total > (1 - _LEAST_GAIN) * laid.given.total:
         same = (laid.layouts[0], laid.layouts[0], laid.layouts[2])
@@ -307,13 +307,15 @@ def _map_job(
     return MappedAxes(laid, chosen, job.axes, job)
 
 
-def _traffic_of(
+def _list_traffic(
     traffic: Sequence[Traffic] | TrainingStep, axes: Mapping[str, int]
 ) -> Sequence[Traffic]:
     return traffic.traffic(axes) if isinstance(traffic, TrainingStep) else traffic
 
 
-def _differing(axes: Mapping[str, int], from_axes: Mapping[str, int]) -> str:
+def _format_differing_axes(
+    axes: Mapping[str, int], from_axes: Mapping[str, int]
+) -> str:
     """Format the axes whose sizes differ, except edp, which depends on the others."""
     return ",".join(
         f"{axis}={size}"
@@ -322,7 +324,7 @@ def _differing(axes: Mapping[str, int], from_axes: Mapping[str, int]) -> str:
     )
 
 
-def _mesh_only(orders: MeshOrders | LayoutOrders) -> MeshOrders:
+def _require_mesh(orders: MeshOrders | LayoutOrders) -> MeshOrders:
     if isinstance(orders, MeshOrders):
         return orders
     raise Error("a framework's job is not one mesh of devices; use the format ranks")

@@ -21,7 +21,7 @@ from topoloom.tasks.search import (
     Search,
     unmonitored,
 )
-from topoloom.tasks.sharing import NO_SHARING, share_slots
+from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
 from topoloom.tasks.user_mapper import (
     MapperFunction,
     UserMapper,
@@ -80,12 +80,15 @@ def compare_mappers(
     `Placement` or the slot of every rank. If it fails, it is listed in `failed`.
     """
     graph, allocation = problem.graph, problem.allocation
-    shared = share_slots(sharing, graph, allocation)
+    shared = has_shared_slots(sharing, graph, allocation)
     user = _load_user_mappers(candidates)
-    names = [DEFAULT, *(name for name in map(_name, candidates) if name != DEFAULT)]
+    names = [
+        DEFAULT,
+        *(name for name in map(_name_mapper, candidates) if name != DEFAULT),
+    ]
     _check_mappers([name for name in names if name not in user])
     proven = PROVEN if any(map(proves_optimality, names)) else ""
-    chosen = objective.chosen_for(
+    chosen = objective.choose_for(
         graph, allocation, "ranks share slots" if shared else proven
     )
     results: list[dict[str, Any]] = []
@@ -93,7 +96,7 @@ def compare_mappers(
     interrupted = False
     failed: dict[str, str] = {}
 
-    def place_by(name: str, progress: Progress) -> tuple[Placement | None, int]:
+    def place_with(name: str, progress: Progress) -> tuple[Placement | None, int]:
         if name == DEFAULT:
             block = place_like_launcher(graph, allocation, shared, sharing.capacities)
             return block, 0
@@ -120,7 +123,7 @@ def compare_mappers(
     for number, name in enumerate(names, start=1):
         with monitor(f"{number}/{len(names)} {name}", search) as progress:
             start = perf_counter()
-            placement, work = place_by(name, progress)
+            placement, work = place_with(name, progress)
             took = perf_counter() - start
             interrupted = not progress(work)
         if placement is not None:
@@ -147,7 +150,7 @@ def split_mappers(text: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _name(mapper: str | MapperFunction) -> str:
+def _name_mapper(mapper: str | MapperFunction) -> str:
     return mapper if isinstance(mapper, str) else getattr(mapper, "__name__", "own")
 
 
@@ -157,7 +160,7 @@ def _load_user_mappers(
     """Load user mappers from files; raise an error for two of the same name."""
     user: dict[str, UserMapper] = {}
     for mapper in candidates:
-        name = _name(mapper)
+        name = _name_mapper(mapper)
         if not isinstance(mapper, str):
             if name in user or name in (DEFAULT, *candidates):
                 raise Error(f"two mappers are called {name}; rename one of them")

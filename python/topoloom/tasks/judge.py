@@ -57,10 +57,10 @@ class JudgedPlacement(NamedTuple):
             "mapper": self.name,
             "gap": self.gaps,
             "block": self.block_values,
-            "node_bytes_in_max": _largest(judgement.node_bytes_in),
-            "node_bytes_out_max": _largest(judgement.node_bytes_out),
-            "node_messages_in_max": _largest(judgement.node_messages_in),
-            "node_messages_out_max": _largest(judgement.node_messages_out),
+            "node_bytes_in_max": _find_maximum(judgement.node_bytes_in),
+            "node_bytes_out_max": _find_maximum(judgement.node_bytes_out),
+            "node_messages_in_max": _find_maximum(judgement.node_messages_in),
+            "node_messages_out_max": _find_maximum(judgement.node_messages_out),
             "hottest": [
                 {
                     "link": format_link(link, names),
@@ -104,5 +104,5 @@ def judge_placement(
     )
 
 
-def _largest(values: Any) -> int:
+def _find_maximum(values: Any) -> int:
     return int(max(values, default=0))

@@ -41,7 +41,7 @@ class LaunchSlots(NamedTuple):
         """The slots."""
         return self.allocated.allocation
 
-    def used(self, ranks: int, as_started: bool = False) -> LaunchSlots:
+    def select_used(self, ranks: int, as_started: bool = False) -> LaunchSlots:
         """Restrict the allocation to the slots that the launcher uses."""
         from topoloom.tasks.problem import select_launched_slots
 
@@ -50,16 +50,16 @@ class LaunchSlots(NamedTuple):
         )
         return self._replace(allocated=allocated)
 
-    def launch(
+    def build_launch(
         self,
         read: LauncherCommand | UnplacedCommand,
         slots: NDArray[np.uint32],
         directory: str,
     ) -> Launch:
         """Build the command that starts rank i on ``slots[i]``."""
-        return read.apply(self.placed(slots), Path(directory))
+        return read.apply(self.make_host_placement(slots), Path(directory))
 
-    def placed(self, slots: NDArray[np.uint32]) -> HostPlacement:
+    def make_host_placement(self, slots: NDArray[np.uint32]) -> HostPlacement:
         """Return host and CPUs of each rank, with rank i on ``slots[i]``."""
         from topoloom.launch.host_placement import host_placement
 
@@ -108,13 +108,13 @@ def find_slots(
             f"the names of the {counted(len(unnamed), 'host')} are not known; "
             "give them with --hosts, or an --allocation that names hosts"
         )
-    allocated = with_names(given, names)
+    allocated = set_host_names(given, names)
     return LaunchSlots(
         allocated, described, where, cores_per_slot, bind, cores_per_rank
     )
 
 
-def with_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
+def set_host_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
     """Return the allocation with these host names."""
     from topoloom._core import Error
     from topoloom.allocations.allocation_file import AllocatedHosts
@@ -144,7 +144,7 @@ def check_ranks(read: LauncherCommand | UnplacedCommand, ranks: int, name: str) 
         )
 
 
-def launcher_name(read: LauncherCommand | UnplacedCommand) -> str:
+def find_launcher_name(read: LauncherCommand | UnplacedCommand) -> str:
     """Return the launcher order of a command; all launchers except srun fill nodes."""
     from topoloom.allocations.launch_order import OPEN_MPI, SLURM
     from topoloom.launch.launchers import srun
@@ -154,7 +154,9 @@ def launcher_name(read: LauncherCommand | UnplacedCommand) -> str:
     return SLURM if known and known.launcher is srun else OPEN_MPI
 
 
-def refuse_early(read: LauncherCommand | UnplacedCommand, slots: LaunchSlots) -> None:
+def check_applicable(
+    read: LauncherCommand | UnplacedCommand, slots: LaunchSlots
+) -> None:
     """Raise an error before the run if the command cannot apply any placement."""
     from topoloom._core import Error
 
@@ -166,6 +168,6 @@ def refuse_early(read: LauncherCommand | UnplacedCommand, slots: LaunchSlots) ->
         raise Error(
             f"{counted(ranks, 'rank')} do not fit on {counted(slot_count, 'slot')}"
         )
-    used = slots.used(ranks)
+    used = slots.select_used(ranks)
     with read.make_directory() as directory:
-        used.launch(read, used.allocation.slots[:ranks], directory)
+        used.build_launch(read, used.allocation.slots[:ranks], directory)

@@ -14,7 +14,7 @@ from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
 from topoloom.tasks.optimality_gap import gap
 from topoloom.tasks.problem import Problem, place_like_launcher
 from topoloom.tasks.search import UNLIMITED, Progress, Search
-from topoloom.tasks.sharing import NO_SHARING, share_slots
+from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
 
 
 class MapResult(NamedTuple):
@@ -75,11 +75,11 @@ def map_ranks(
     `migration_cost`.
     """
     graph, allocation = problem.graph, problem.allocation
-    chosen = objective.chosen_for(
+    chosen = objective.choose_for(
         graph,
         allocation,
-        _hop_bytes_reason(
-            mapper, share_slots(sharing, graph, allocation), previous is not None
+        _explain_hop_bytes(
+            mapper, has_shared_slots(sharing, graph, allocation), previous is not None
         ),
     )
     before = None
@@ -139,7 +139,7 @@ def block_values(problem: Problem, mapped: MapResult) -> tuple[dict[str, float],
     )
 
 
-def _hop_bytes_reason(mapper: str, shared: bool, remapped: bool) -> str:
+def _explain_hop_bytes(mapper: str, shared: bool, remapped: bool) -> str:
     """Explain why only hop-bytes can be minimized; empty if all objectives can be."""
     if shared:
         return "ranks share slots"

@@ -32,10 +32,10 @@ def previous_slots(
             f"have {machine.slots_per_node}"
         )
     if hosts is not None and previous.hosts is not None:
-        current = {name: node for node, name in _named(allocation, hosts)}
+        current = {name: node for node, name in _list_named_nodes(allocation, hosts)}
         node_of = {
             node: current.get(name)
-            for node, name in _named(previous.allocation, previous.hosts)
+            for node, name in _list_named_nodes(previous.allocation, previous.hosts)
         }
     elif machine.text == before.text:
         node_of = {node: node for node in previous.allocation.nodes.tolist()}
@@ -53,7 +53,7 @@ def previous_slots(
     return slots
 
 
-def _named(
+def _list_named_nodes(
     allocation: Allocation, hosts: Sequence[str]
 ) -> Iterator[tuple[int, tuple[str, int]]]:
     """Yield each node with its host name and its index on the host."""

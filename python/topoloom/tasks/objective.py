@@ -73,7 +73,7 @@ class Objective(NamedTuple):
         return f"{self.objective}{phases}{others}"
 
     @property
-    def less(self) -> str:
+    def improvement_text(self) -> str:
         """The property that a better placement has less of, in words."""
         if self.objective == HOP_BYTES:
             return "fewer hop-bytes"
@@ -97,7 +97,7 @@ class Objective(NamedTuple):
             found["objective"] = objective_value(*on, **self.options)
         return found
 
-    def chosen_for(
+    def choose_for(
         self, graph: CommGraph, allocation: Allocation, why_hop_bytes: str = ""
     ) -> Objective:
         """Choose an objective for the problem if the objective is ``auto``."""
@@ -160,7 +160,7 @@ def read_objective(
             "background traffic does not affect hop-bytes; choose another objective, "
             "such as congestion"
         )
-    loads = [_background(text, machine) for text in background or []]
+    loads = [_read_background(text, machine) for text in background or []]
     return Objective(name, load_phases(graph_file), sum(loads) if loads else None)
 
 
@@ -179,7 +179,7 @@ def _check_name(name: str) -> None:
         raise Error(unknown_name("objective", name, known))
 
 
-def _background(text: str, machine: Machine) -> Any:
+def _read_background(text: str, machine: Machine) -> Any:
     graph, comma, placement = text.partition(",")
     if not comma or exists(text):
         return load_loads(text, machine)

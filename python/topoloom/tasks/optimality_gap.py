@@ -48,6 +48,6 @@ def gaps(values: Mapping[str, float], bounds: Bounds | None) -> Gaps:
     return found
 
 
-def gap_text(ratio: float | None) -> str:
+def format_gap(ratio: float | None) -> str:
     """Format a gap: ``1.234``."""
     return "" if ratio is None else f"{ratio:.3f}"

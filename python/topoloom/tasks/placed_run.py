@@ -88,7 +88,7 @@ class RecordedJob(NamedTuple):
     phases: Sequence[CommGraph] = ()
 
 
-def load_recorded(job: Job, profile: Path) -> RecordedJob:
+def load_recording(job: Job, profile: Path) -> RecordedJob:
     """Load the recording of an earlier run of the program.
 
     Raises
@@ -115,7 +115,7 @@ def record_job(job: Job, collectives: str) -> RecordedJob:
     topoloom.Error
         If the graph cannot be made; the message contains the path of the recordings.
     """
-    from topoloom.graphs.phases import recorded_phases
+    from topoloom.graphs.phases import split_recorded_phases
     from topoloom.preload.record import record
 
     found: list[RecordedJob] = []
@@ -123,7 +123,7 @@ def record_job(job: Job, collectives: str) -> RecordedJob:
     def read(profile: Profile) -> None:
         if profile.exit_status == 0:
             graph = profile.graph(collectives)
-            found.append(RecordedJob(0, graph, recorded_phases(profile, graph)))
+            found.append(RecordedJob(0, graph, split_recorded_phases(profile, graph)))
         else:
             found.append(RecordedJob(profile.exit_status))
 
@@ -170,7 +170,7 @@ def place_job(
     return PlacedJob(mapped.file, block, mapped.objective)
 
 
-def start_placed(
+def run_placed(
     job: Job,
     launch_slots: LaunchSlots,
     placed: PlacedJob,
@@ -191,7 +191,7 @@ def start_placed(
     read, slots = job.read, placed.file.placement.slots
     world = isinstance(read, UnplacedCommand)
     settings = collectives_setting(job.collectives, placed.file, renumbered=world)
-    planned = launch_slots.placed(slots)
+    planned = launch_slots.make_host_placement(slots)
     with (
         read.make_directory() as directory,
         settings as collectives,
@@ -204,11 +204,11 @@ def start_placed(
             check_hosts(job.program, libraries)
         else:
             trial = read.with_program(trial_program(libraries))
-            lacking = check_launch(launch_slots.launch(trial, slots, directory))
+            lacking = check_launch(launch_slots.build_launch(trial, slots, directory))
             if lacking and job.collectives is not None:
                 raise Error(lacking)
             agent = lacking or agent
-        launch = launch_slots.launch(read, slots, directory)
+        launch = launch_slots.build_launch(read, slots, directory)
         announce(launch)
         with job.run("placed"):
             run_report = run_verified(launch, agent, report)

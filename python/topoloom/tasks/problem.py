@@ -39,7 +39,7 @@ from topoloom.nodes.hosts import (
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.support.checks import check_int64
 from topoloom.support.units import counted
-from topoloom.tasks.sharing import NO_SHARING, share_slots
+from topoloom.tasks.sharing import NO_SHARING, has_shared_slots
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class AllocationSpec(NamedTuple):
     seed: int = 1
     order: LaunchOrder = LaunchOrder()  # launcher order, which selects and orders slots
 
-    def pieces(self, machine: Machine) -> int:
+    def count_fragments(self, machine: Machine) -> int:
         """Return the number of fragments of a generated allocation.
 
         The default is 4, or the number of routers if lower, because nodes of one router
@@ -87,7 +87,7 @@ def load_problem(
     graph = load_graph(graph_file)
     given, described = load_nodes(machine_text, where)
     machine = given.allocation.machine
-    if share_slots(sharing, graph, given.allocation):
+    if has_shared_slots(sharing, graph, given.allocation):
         if where.order.limits:
             raise Error(
                 "an imbalance or capacities cannot be combined with ranks per node, "
@@ -162,7 +162,7 @@ def choose_allocation(
         return AllocatedHosts(slots.drop_missing(listed.allocation), listed.hosts)
     if where.allocate is None:
         return described_allocation(machine, described)
-    pieces = where.pieces(machine)
+    pieces = where.count_fragments(machine)
     allocation = generate_allocation(machine, hosts, where.allocate, pieces, where.seed)
     names = tuple(hosts[node] for node in allocation.nodes.tolist()) if hosts else None
     return AllocatedHosts(slots.drop_missing(allocation), names)
@@ -205,12 +205,12 @@ def check_fit(graph: CommGraph, allocation: Allocation, name: str) -> None:
             f"{name} has {counted(graph.rank_count, 'rank')}, but the allocation has "
             f"only {counted(allocation.slot_count, 'slot')} "
             f"({format_host_count(machine, len(allocation.nodes), len(hosts))} with "
-            f"{_slots_per_host_text(allocation)} each); allocate more, or set "
+            f"{_format_slots_per_host(allocation)} each); allocate more, or set "
             "an imbalance of 0 to let ranks share slots"
         )
 
 
-def _slots_per_host_text(allocation: Allocation) -> str:
+def _format_slots_per_host(allocation: Allocation) -> str:
     """Format the number of slots per host: ``4``, or ``4 to 8``."""
     owner = allocation.slots // slots_per_host(allocation.machine)
     _, counts = np.unique(owner, return_counts=True)

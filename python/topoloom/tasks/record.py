@@ -75,13 +75,15 @@ class RecordedProgram(NamedTuple):
                 "the file contains the communication until then"
             )
         if profile.missing:
-            warnings.append(f"no data from {_ranks(profile.missing)}")
+            warnings.append(f"no data from {_format_ranks(profile.missing)}")
         if profile.partial:
             warnings.append(
-                f"{_ranks(profile.partial)} ended before MPI_Finalize; "
+                f"{_format_ranks(profile.partial)} ended before MPI_Finalize; "
                 "the file contains their communication until then"
             )
-        warnings += [f"{_ranks(ranks)}: {how}" for how, ranks in profile.ends.items()]
+        warnings += [
+            f"{_format_ranks(ranks)}: {how}" for how, ranks in profile.ends.items()
+        ]
         warnings += self.losses
         if profile.lost:
             warnings.append(
@@ -113,9 +115,9 @@ def record_program(
         timeout=timeout,
         folder=output.parent,
         stdout=stdout,
-        then=lambda profile: _save(profile, output, collectives),
+        then=lambda profile: _save_profile(profile, output, collectives),
     )
-    _refuse_empty(profile, output)
+    _check_not_empty(profile, output)
     return RecordedProgram(profile, output, collectives)
 
 
@@ -162,7 +164,7 @@ def record_torch(
         read_recording,
         run_job,
     )
-    from topoloom.graphs.nccl_collectives import nccl_expansion
+    from topoloom.graphs.nccl_collectives import make_nccl_expansion
     from topoloom.graphs.profile import BY_NCCL
     from topoloom.preload.record import NothingRecorded
     from topoloom.preload.record.notes_folder import keep_notes_on_error, notes_folder
@@ -172,7 +174,7 @@ def record_torch(
         raise Error("no command; write it after --, as in: -- torchrun train.py")
     if collectives == BY_NCCL:
         # Check the range of numbers before the program runs.
-        nccl_expansion(world or gpus_per_node, gpus_per_node)
+        make_nccl_expansion(world or gpus_per_node, gpus_per_node)
     check_writable(output)
     with notes_folder(output.parent, "torch") as folder:
         limits = (folder, timeout, stdout)
@@ -191,8 +193,8 @@ def record_torch(
         with keep_notes_on_error(folder, "*.calls", _READER):
             profile = trace.profile()
             profile = replace(profile, wall_seconds=job.seconds, exit_status=job.status)
-            _save(profile, output, collectives, gpus_per_node)
-    _refuse_empty(profile, output)
+            _save_profile(profile, output, collectives, gpus_per_node)
+    _check_not_empty(profile, output)
     missing = f"{len(profile.missing)} of {trace.ranks} ranks left nothing"
     losses = [one for one in trace.losses if not one.startswith(missing)]
     return RecordedProgram(profile, output, collectives, losses, gpus_per_node)
@@ -220,13 +222,13 @@ def record_nccl(
         timeout=timeout,
         folder=output.parent,
         stdout=stdout,
-        then=lambda profile: _save(profile, output, collectives, gpus_per_node),
+        then=lambda profile: _save_profile(profile, output, collectives, gpus_per_node),
     )
-    _refuse_empty(profile, output)
+    _check_not_empty(profile, output)
     return RecordedProgram(profile, output, collectives, losses, gpus_per_node)
 
 
-def _save(
+def _save_profile(
     profile: Profile, output: Path, collectives: str, gpus_per_node: int = 8
 ) -> None:
     if not _is_empty(profile):
@@ -239,13 +241,15 @@ def _is_empty(profile: Profile) -> bool:
     return profile.exit_status != 0 and counted == 0
 
 
-def _refuse_empty(profile: Profile, output: Path) -> None:
+def _check_not_empty(profile: Profile, output: Path) -> None:
     from topoloom.preload.record import NothingRecorded
 
     if _is_empty(profile):
-        ends = [f"; {_ranks(ranks)}: {how}" for how, ranks in profile.ends.items()]
+        ends = [
+            f"; {_format_ranks(ranks)}: {how}" for how, ranks in profile.ends.items()
+        ]
         if profile.missing:
-            ends.insert(0, f"; no data from {_ranks(profile.missing)}")
+            ends.insert(0, f"; no data from {_format_ranks(profile.missing)}")
         raise NothingRecorded(
             f"the command failed (exit status {profile.exit_status}) before it sent "
             f"anything; {output} is not written{''.join(ends)}",
@@ -253,7 +257,7 @@ def _refuse_empty(profile: Profile, output: Path) -> None:
         )
 
 
-def _ranks(ranks: list[int]) -> str:
+def _format_ranks(ranks: list[int]) -> str:
     """Format a list of ranks: ``ranks 0-3, 7``."""
     from topoloom.support.number_ranges import compress_ranges
 

@@ -75,11 +75,11 @@ def run_reordered(
     text = None if where is None else format_machine_file(where)
     launcher = find_launcher(program)
     try:
-        library = _library(program, launcher, mpicc)
+        library = _build_library(program, launcher, mpicc)
     except (Error, OSError) as error:
         status = run_program(Launch(program))
         return Reordered(status, program, [f"nothing reordered: {error}"])
-    option_text = _options(
+    option_text = _merge_options(
         options, os.environ.get("TOPOLOOM_OPTIONS", ""), text is not None
     )
     variables = {"TOPOLOOM_OPTIONS": option_text}
@@ -98,10 +98,10 @@ def run_reordered(
         )
         status = run_program(Launch(command, environment))
         lines = result.read_text().splitlines() if result.exists() else []
-    return Reordered(status, command, lines or [_no_result_text(status)])
+    return Reordered(status, command, lines or [_explain_missing_result(status)])
 
 
-def _options(given: ReorderOptions, environment: str, has_machine: bool) -> str:
+def _merge_options(given: ReorderOptions, environment: str, has_machine: bool) -> str:
     """Merge options; the user's options override options in the environment."""
     words = [*_COMMA.split(environment), *map("=".join, given.given().items())]
     options = {word.partition("=")[0]: word for word in words if word}
@@ -110,7 +110,9 @@ def _options(given: ReorderOptions, environment: str, has_machine: bool) -> str:
     return ",".join(options.values())
 
 
-def _library(program: list[str], launcher: LaunchProgram, mpicc: str | None) -> Path:
+def _build_library(
+    program: list[str], launcher: LaunchProgram, mpicc: str | None
+) -> Path:
     """Build the preloaded library; raise an error if the program could break."""
     import os
 
@@ -136,7 +138,7 @@ def _check_mapper(mapper: str) -> None:
     place(ring(2, 1), Allocation.whole(Machine("torus:2")), mapper)
 
 
-def _no_result_text(status: int) -> str:
+def _explain_missing_result(status: int) -> str:
     ended = f"ended before MPI_Finalize (exit status {status}), or " if status else ""
     return (
         f"nothing reordered: the command {ended}ran no MPI program, or one that is "

@@ -27,7 +27,11 @@ def collectives_setting(
         yield None
         return
     costs = read_text(options["machine"]) if "machine" in options else ""
-    if not _routes_known(placed) or "placement" in options or _names_machine(costs):
+    if (
+        not _has_known_routes(placed)
+        or "placement" in options
+        or _contains_machine(costs)
+    ):
         yield write_setting(options)
         return
     by_host = placed.hosts is not None and placed.machine.nodes_per_host == 1
@@ -40,7 +44,7 @@ def collectives_setting(
             yield write_setting(options)
             return
         machine, placement = folder / "machine", folder / "placement"
-        write_text(machine, f"{_machine_lines(placed, by_host)}{costs}")
+        write_text(machine, f"{_format_machine(placed, by_host)}{costs}")
         files = {"machine": str(machine)}
         if not renumbered:
             save_placement(placement, placed)
@@ -48,17 +52,17 @@ def collectives_setting(
         yield write_setting({**options, **files})
 
 
-def _routes_known(placed: PlacementFile) -> bool:
+def _has_known_routes(placed: PlacementFile) -> bool:
     machine = placed.machine
     return machine.has_bandwidths or machine.link_count == 0
 
 
-def _names_machine(text: str) -> bool:
+def _contains_machine(text: str) -> bool:
     words = (line.split() for line in text.splitlines())
     return any(line[0] in ("machine", "node") for line in words if line)
 
 
-def _machine_lines(placed: PlacementFile, by_host: bool) -> str:
+def _format_machine(placed: PlacementFile, by_host: bool) -> str:
     """Format the machine; with one node per host, also the node of each host."""
     lines = [f"machine {placed.machine.text}\n"]
     if by_host and placed.hosts is not None:

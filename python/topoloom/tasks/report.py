@@ -67,10 +67,12 @@ def build_report(
         parts[name].append(phase)
     problem = _Problem(graph, where, shared, bounds, 1 + len(made), phases, parts)
     block = place_like_launcher(graph, where, shared, first.capacities)
-    views = [_view(problem, LAUNCHER, block)]
-    for one, name in zip(made, _names(made), strict=True):
-        views.append(_view(problem, name, one.file.placement, one))
-    best = 1 + min(range(len(made)), key=_values(made, views[1:]).__getitem__)
+    views = [_make_view(problem, LAUNCHER, block)]
+    for one, name in zip(made, _name_placements(made), strict=True):
+        views.append(_make_view(problem, name, one.file.placement, one))
+    best = 1 + min(
+        range(len(made)), key=_list_objective_values(made, views[1:]).__getitem__
+    )
     return Report(
         graph=graph,
         allocation=where,
@@ -87,7 +89,9 @@ def build_report(
     )
 
 
-def _values(made: list[ReportedPlacement], views: list[View]) -> list[float]:
+def _list_objective_values(
+    made: list[ReportedPlacement], views: list[View]
+) -> list[float]:
     """Return the values by which placements are compared: the first one's objective.
 
     Objectives that are not a metric, such as weighted ones, are read from the files.
@@ -107,7 +111,7 @@ def _values(made: list[ReportedPlacement], views: list[View]) -> list[float]:
     return [view.values[measure] for view in views]
 
 
-def _names(made: list[ReportedPlacement]) -> list[str]:
+def _name_placements(made: list[ReportedPlacement]) -> list[str]:
     """Name placements by mapper if mappers differ, else by file."""
     stems = [Path(one.path).stem for one in made]
     mappers = [one.file.mapper or stem for one, stem in zip(made, stems, strict=True)]
@@ -117,7 +121,7 @@ def _names(made: list[ReportedPlacement]) -> list[str]:
     return [one.path for one in made]
 
 
-def _view(
+def _make_view(
     problem: _Problem,
     name: str,
     placement: Placement,

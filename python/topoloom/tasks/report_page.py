@@ -116,7 +116,7 @@ def write_report(
     files = [load_placement(path) for path in placements]
     _check_same_job(placements, files)
     if graph_file is None:
-        graph_file = _recorded_graph(placements[0], files[0])
+        graph_file = _find_graph(placements[0], files[0])
     graph = load_graph(graph_file)
     ranks = len(files[0].placement.slots)
     if ranks != graph.rank_count:
@@ -137,7 +137,7 @@ def write_report(
     interrupted = False
     if simulator is not None:
         operations = load_operations(graph_file)
-        found = _simulated(simulator, files, placements, operations, graph, phases)
+        found = _simulate_views(simulator, files, placements, operations, graph, phases)
         interrupted = found.interrupted
         name = simulator.name
         if operations is not None and name == "switches":
@@ -145,12 +145,12 @@ def write_report(
         report = replace(report, simulator=name, simulated=found.results)
     save_report(output, report)
     headline = write_title(report.views[0], report.views[report.best])
-    changed = (_changed_graph_warning(view, graph_file) for view in report.views[1:])
+    changed = (_warn_changed_graph(view, graph_file) for view in report.views[1:])
     warnings = [line for line in changed if line]
     return WrittenReport(output, report, headline, warnings, interrupted)
 
 
-def _simulated(
+def _simulate_views(
     simulator: Simulator,
     files: list[PlacementFile],
     paths: Sequence[Path],
@@ -191,7 +191,7 @@ def _check_same_job(paths: Sequence[Path], files: list[PlacementFile]) -> None:
         )
 
 
-def _recorded_graph(path: Path, file: PlacementFile) -> str:
+def _find_graph(path: Path, file: PlacementFile) -> str:
     """Find the graph of a placement, relative to the current or the file's folder."""
     if not file.graph:
         raise Error(f"{path} does not name its graph; name the graph")
@@ -201,7 +201,7 @@ def _recorded_graph(path: Path, file: PlacementFile) -> str:
     raise Error(f"{path}: its graph {file.graph} does not exist; name the graph")
 
 
-def _changed_graph_warning(view: View, graph_file: str) -> str:
+def _warn_changed_graph(view: View, graph_file: str) -> str:
     """Return a warning if the placement was made for another graph."""
     assert view.made is not None
     made = view.made.values.get("hop_bytes")

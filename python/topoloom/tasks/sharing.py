@@ -11,16 +11,18 @@ from topoloom.support.files import read_text
 NO_SHARING = Sharing()
 
 
-def allows_sharing(sharing: Sharing) -> bool:
+def can_share_slots(sharing: Sharing) -> bool:
     """Return whether ranks may share slots."""
     return sharing.imbalance is not None or len(sharing.capacities) > 0
 
 
-def share_slots(sharing: Sharing, graph: CommGraph, allocation: Allocation) -> bool:
+def has_shared_slots(
+    sharing: Sharing, graph: CommGraph, allocation: Allocation
+) -> bool:
     """Return whether ranks share slots; an imbalance alone requires too few slots."""
     if len(sharing.capacities) > 0:
         return True
-    return allows_sharing(sharing) and graph.rank_count > allocation.slot_count
+    return can_share_slots(sharing) and graph.rank_count > allocation.slot_count
 
 
 def read_capacities(path: Path) -> list[float]:

@@ -43,7 +43,7 @@ def unmonitored_simulation(_title: str) -> Iterator[ReportProgress]:
     yield ignore_progress
 
 
-class _Case(NamedTuple):
+class _PlacementCase(NamedTuple):
     """A placement to simulate, with its file."""
 
     file: str
@@ -140,7 +140,7 @@ def simulate_placements(
 
     Ctrl-C drops the current and all later simulations.
     """
-    cases = _cases(names, given)
+    cases = _list_cases(names, given)
     first = given[0]
     results: list[dict[str, Any]] = []
     for number, case in enumerate(cases, start=1):
@@ -163,7 +163,9 @@ def simulate_placements(
     return Simulations(results, False)
 
 
-def _cases(names: Sequence[str], given: Sequence[PlacementProblem]) -> list[_Case]:
+def _list_cases(
+    names: Sequence[str], given: Sequence[PlacementProblem]
+) -> list[_PlacementCase]:
     placed = [one for one in given if one.file is not None]
     if not given or len(names) != len(placed):
         raise Error(
@@ -175,8 +177,10 @@ def _cases(names: Sequence[str], given: Sequence[PlacementProblem]) -> list[_Cas
     block = place_like_launcher(
         first.graph, first.allocation, first.shared, first.capacities
     )
-    cases = [_Case("", DEFAULT, first.allocation, block)]
+    cases = [_PlacementCase("", DEFAULT, first.allocation, block)]
     for name, one in zip(names, placed, strict=True):
         assert one.file is not None
-        cases.append(_Case(name, one.file.mapper, one.allocation, one.file.placement))
+        cases.append(
+            _PlacementCase(name, one.file.mapper, one.allocation, one.file.placement)
+        )
     return cases

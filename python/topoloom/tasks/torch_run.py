@@ -90,12 +90,12 @@ def run_torch(
     if status and not seen:
         return TorchRun(status, 0, [])
     compared = compare_ranks(placed, seen)
-    costs = _costs(placement_file, compared.slots)
+    costs = _measure_locations(placement_file, compared.slots)
     elsewhere, by_host = compared.mismatches, compared.host_only
     return TorchRun(status, len(seen), elsewhere, *costs, by_host, seen)
 
 
-def _costs(
+def _measure_locations(
     placement_file: Path, slots: Sequence[int] | None
 ) -> tuple[str, float, float]:
     """Measure the placement and the actual slots; return measure and both values."""

@@ -32,7 +32,7 @@ from topoloom.support.nearest import unknown_name
 from topoloom.support.resources import find_shipped
 from topoloom.tasks.objective import Objective
 from topoloom.tasks.search import UNLIMITED, Progress, Search, always_continue
-from topoloom.tasks.sharing import share_slots
+from topoloom.tasks.sharing import has_shared_slots
 
 #: Matches `mine.py:function` and `libmine.so:function` of the command line.
 _TEXT = re.compile(r"(?P<path>.+\.(py|so|dylib)):(?P<function>[A-Za-z_]\w*)")
@@ -145,13 +145,13 @@ class UserMapper:
         try:
             return problem.placement(self.function(problem))
         except Error as error:
-            raise Error(f"mapper {self.name}: {_one_line(error)}") from error
+            raise Error(f"mapper {self.name}: {_format_message(error)}") from error
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             raise Error(
                 f"mapper {self.name} raised {type(error).__name__}"
-                f"{_one_line(error, ': ')}{_location_of(error)}"
+                f"{_format_message(error, ': ')}{_format_error_location(error)}"
             ) from error
         finally:
             os.chdir(folder)
@@ -167,7 +167,7 @@ def make_user_problem(
 ) -> MapperProblem:
     """Make the argument of a user mapper."""
     load, capacity = slot_capacities(graph, allocation, sharing)
-    shared = share_slots(sharing, graph, allocation)
+    shared = has_shared_slots(sharing, graph, allocation)
     return MapperProblem(
         graph, allocation, objective, load, capacity, shared, search, progress
     )
@@ -192,11 +192,11 @@ def load_mapper(text: str) -> UserMapper:
     path = Path(match["path"])
     if not path.is_file():
         raise Error(f"the mapper file {path} does not exist")
-    load = _from_python if path.suffix == ".py" else _from_library
+    load = _load_python_mapper if path.suffix == ".py" else _load_library_mapper
     return UserMapper(text, load(path, match["function"]))
 
 
-def _from_python(path: Path, function: str) -> MapperFunction:
+def _load_python_mapper(path: Path, function: str) -> MapperFunction:
     spec = importlib.util.spec_from_file_location(f"topoloom_own_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -206,8 +206,8 @@ def _from_python(path: Path, function: str) -> MapperFunction:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         raise Error(
-            f"{path} raised {type(error).__name__}{_one_line(error, ': ')}"
-            f"{_location_of(error)}"
+            f"{path} raised {type(error).__name__}{_format_message(error, ': ')}"
+            f"{_format_error_location(error)}"
         ) from error
     found = getattr(module, function, None)
     if found is None:
@@ -224,12 +224,12 @@ def mapper_header() -> Path:
     return find_shipped("core/topoloom/capi")
 
 
-def _from_library(path: Path, function: str) -> MapperFunction:
+def _load_library_mapper(path: Path, function: str) -> MapperFunction:
     """Load a function of type `topoloom_mapper` from a shared library."""
     try:
         library = ctypes.CDLL(str(path.resolve()))
     except OSError as error:
-        raise Error(f"{path} cannot be loaded: {_one_line(error)}") from None
+        raise Error(f"{path} cannot be loaded: {_format_message(error)}") from None
     try:
         found = getattr(library, function)
     except AttributeError:
@@ -258,7 +258,7 @@ def _from_library(path: Path, function: str) -> MapperFunction:
     return call
 
 
-def _one_line(error: BaseException, before: str = "") -> str:
+def _format_message(error: BaseException, before: str = "") -> str:
     try:
         words = str(error).split()
     except Exception:  # str() of a user's exception may raise
@@ -267,7 +267,7 @@ def _one_line(error: BaseException, before: str = "") -> str:
     return before + text if text else ""
 
 
-def _location_of(error: BaseException) -> str:
+def _format_error_location(error: BaseException) -> str:
     """Format the file and line in the user's code that raised an error."""
     frames = traceback.extract_tb(error.__traceback__)
     here = str(Path(__file__))

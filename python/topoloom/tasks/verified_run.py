@@ -32,7 +32,7 @@ class RunReport(NamedTuple):
     why: str | None
 
     @property
-    def holds(self) -> bool:
+    def is_verified(self) -> bool:
         """Whether all ranks are at their planned locations."""
         return not self.why and all(report.holds for report in self.reports)
 
@@ -45,7 +45,7 @@ class RunReport(NamedTuple):
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
         programs = [report.document() for report in self.reports]
-        return {"holds": self.holds, "why_not": self.why, "programs": programs}
+        return {"holds": self.is_verified, "why_not": self.why, "programs": programs}
 
 
 @contextlib.contextmanager

@@ -163,8 +163,8 @@ def test_shared_slots_respect_capacities(problem: Problem) -> None:
     found = compare_mappers(shared, HOP_BYTES, tried, sharing=sharing)
     assert list(found.placements) == ["block", "fits", "auto"]
     assert found.failed == {
-        "overfills": "mapper overfills: the ranks on slot 0 have a load of 4, but it "
-        "may hold 3"
+        "overfills": "mapper overfills: the ranks on slot 0 have a load of 4, but its "
+        "capacity is 3"
     }
 
 

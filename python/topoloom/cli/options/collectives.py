@@ -152,7 +152,7 @@ class DrawingOptions(NamedTuple):
     ] = None
 
 
-def check_combination(
+def check_option_conflicts(
     others: Sequence[str],
     order_ranks: bool,
     message: MessageOptions,
@@ -193,7 +193,9 @@ def check_combination(
         )
 
 
-def check_ranked(launcher: Sequence[str] | None, measuring: MeasureOptions) -> None:
+def check_run_only_options(
+    launcher: Sequence[str] | None, measuring: MeasureOptions
+) -> None:
     """Raise an error for options that require --run."""
     from topoloom._core import Error
 
@@ -205,7 +207,7 @@ def check_ranked(launcher: Sequence[str] | None, measuring: MeasureOptions) -> N
         raise Error("--timeline, --mpicc and --repeats are for --run; add it")
 
 
-def result_files(
+def make_result_files(
     order_ranks: bool, results: ResultOptions, drawing: DrawingOptions
 ) -> ResultFiles:
     """Determine the content of each output file; raise an error for conflicts.

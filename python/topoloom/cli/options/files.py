@@ -11,7 +11,7 @@ from typing import Annotated
 from topoloom.cli.parameters import Argument, Option
 
 
-def _writable(path: Path | None) -> Path | None:
+def _require_writable(path: Path | None) -> Path | None:
     """Raise an error before a long search if a file cannot be written."""
     if path is not None:
         from topoloom.support.files import check_writable
@@ -20,7 +20,7 @@ def _writable(path: Path | None) -> Path | None:
     return path
 
 
-def _drawable(path: Path | None) -> Path | None:
+def _require_drawable(path: Path | None) -> Path | None:
     from topoloom.figure.page import check_figure
 
     if path is not None:
@@ -34,7 +34,7 @@ def output_option(text: str, *names: str) -> Option:
         *(names or ("--output", "-o")),
         metavar="FILE",
         help=text,
-        callback=_writable,
+        callback=_require_writable,
     )
 
 
@@ -44,7 +44,7 @@ def figure_option(text: str, name: str = "--figure") -> Option:
         name,
         metavar="FILE",
         help=f"{text}: .svg, .png or .pdf.",
-        callback=_drawable,
+        callback=_require_drawable,
     )
 
 
@@ -120,7 +120,7 @@ AsJson = Annotated[
 
 
 @contextlib.contextmanager
-def suggesting_partial() -> Iterator[None]:
+def suggest_partial() -> Iterator[None]:
     """Mention --partial in errors about incomplete traces."""
     from topoloom._core import Error
     from topoloom.graphs.traces.trace_formats import IncompleteTraceError

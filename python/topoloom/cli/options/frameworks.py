@@ -33,12 +33,12 @@ TrafficText = Annotated[
 ]
 
 
-def _size(name: str, text: str) -> Option:
+def _size_option(name: str, text: str) -> Option:
     return Option(name, metavar="N", help=text)
 
 
 ExpertRanks = Annotated[
-    int | None, _size("--ep", "Ranks that the experts are distributed over.")
+    int | None, _size_option("--ep", "Ranks that the experts are distributed over.")
 ]
 
 
@@ -56,21 +56,23 @@ class JobOptions(NamedTuple):
             autocompletion=complete.frameworks,
         ),
     ] = None
-    world: Annotated[int | None, _size("--world", "Ranks of the job in all.")] = None
-    tp: Annotated[int | None, _size("--tp", "Tensor parallelism.")] = None
-    cp: Annotated[int | None, _size("--cp", "Context parallelism.")] = None
-    pp: Annotated[int | None, _size("--pp", "Stages of the pipeline.")] = None
+    world: Annotated[
+        int | None, _size_option("--world", "Ranks of the job in all.")
+    ] = None
+    tp: Annotated[int | None, _size_option("--tp", "Tensor parallelism.")] = None
+    cp: Annotated[int | None, _size_option("--cp", "Context parallelism.")] = None
+    pp: Annotated[int | None, _size_option("--pp", "Stages of the pipeline.")] = None
     ep: ExpertRanks = None
     etp: Annotated[
         int | None,
-        _size(
+        _size_option(
             "--etp",
             "Ranks that Megatron splits each expert over; without it tp, and with "
             "--train the best divisor of tp.",
         ),
     ] = None
     replicate: Annotated[
-        int | None, _size("--replicate", "Copies of the model, for HSDP.")
+        int | None, _size_option("--replicate", "Copies of the model, for HSDP.")
     ] = None
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, get_type_hints
 Result = TypeVar("Result")
 
 
-def with_groups(verb: Callable[..., Result]) -> Callable[..., Result]:
+def flatten_option_groups(verb: Callable[..., Result]) -> Callable[..., Result]:
     """Replace each parameter whose type is a NamedTuple by the fields of the type.
 
     `make_command` makes the fields options; `verb` receives them as one value.

@@ -164,7 +164,7 @@ def _print(assigned: AssignedThreads) -> None:
     if assigned.by_size:
         columns = ["slowest at", *map(format_bytes, assigned.sizes)]
         rates = assigned.by_size.items()
-        print_table(columns, [[name, *map(_rate_range, each)] for name, each in rates])
+        print_table(columns, [[name, *map(_format_rate, each)] for name, each in rates])
 
 
 def _print_bus(ranked: Affinities, one: Assignment) -> None:
@@ -181,8 +181,8 @@ def _print_bus(ranked: Affinities, one: Assignment) -> None:
                 f"{each.alike:,}",
                 *(f"{halves / 2:g}" for halves in each.score),
                 " ".join(map(str, each.elements)),
-                _rate_range(each.slowest),
-                _rate_range(each.average),
+                _format_rate(each.slowest),
+                _format_rate(each.average),
             ]
             for each in (*ranked.levels, *ranked.named)
         ],
@@ -213,7 +213,7 @@ def _print_bus(ranked: Affinities, one: Assignment) -> None:
             [
                 f"{each.source} → {each.target}",
                 format_bytes(each.bytes),
-                _rate_range(each.rate),
+                _format_rate(each.rate),
             ]
             for each in one.messages
         ],
@@ -255,15 +255,15 @@ def _print_blade(split: Blade) -> None:
             [
                 each.name,
                 " ".join(map(str, each.elements)),
-                "" if each.inside is None else _rate_range(each.inside),
-                "" if each.slowest is None else _rate_range(each.slowest),
+                "" if each.inside is None else _format_rate(each.inside),
+                "" if each.slowest is None else _format_rate(each.slowest),
             ]
             for each in split.assignments
         ],
     )
 
 
-def _rate_range(rate: Rate) -> str:
+def _format_rate(rate: Rate) -> str:
     """Format worst, mean and best bandwidth, or a single number if they are equal."""
     from topoloom.support.units import format_bandwidth
 

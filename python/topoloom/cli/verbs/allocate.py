@@ -14,7 +14,7 @@ from topoloom.cli.options.files import (
     output_option,
 )
 from topoloom.cli.options.frameworks import MeshText, TrafficText
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationText, Fragments, MachineText
 from topoloom.cli.options.searches import Effort, SearchOptions
 from topoloom.cli.parameters import Option
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MAX_JOBS = 10
 
 
-@with_groups
+@flatten_option_groups
 def command(
     machine: MachineText,
     *,
@@ -217,16 +217,16 @@ def _print(found: AllocatedNodes, written: list[Path | None]) -> None:
     shown = ", ".join(map(str, ids[:12])) + (", ..." if len(ids) > 12 else "")
     rows = []
     if machine.nodes_per_host > 1:
-        rows.append(("hosts", _hosts(found.nodes)))
+        rows.append(("hosts", _format_hosts(found.nodes)))
     rows += [
         ("nodes", f"{len(ids):,} of {machine.node_count:,}: {shown}"),
         ("slots", f"{given.slot_count:,}"),
-        *_shape_rows(found.facts),
+        *_list_shape_rows(found.facts),
     ]
     print_facts(rows, f"allocation on {found.machine_name}", written)
 
 
-def _hosts(given: AllocatedHosts) -> str:
+def _format_hosts(given: AllocatedHosts) -> str:
     """Format the number of hosts, with a list of their names or numbers."""
     from topoloom.nodes.hosts import format_share, hosts_in_order
     from topoloom.support.hostlist import compress_hostlist
@@ -288,7 +288,7 @@ def _print_spreads(choice: MeshChoice) -> None:
     print_facts(facts)
 
 
-def _shape_rows(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _list_shape_rows(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows = [
         ("components", f"{facts['components']:,}"),
         (

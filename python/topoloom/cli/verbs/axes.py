@@ -14,7 +14,7 @@ from topoloom.cli.options.frameworks import (
     TrafficText,
     read_job,
 )
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MaybeMachineText
 from topoloom.cli.options.programs import Collectives, MaybeGpusPerNode
 from topoloom.cli.options.searches import Seed, read_search
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.axes import AxesProblem, MappedAxes
 
 
-@with_groups
+@flatten_option_groups
 def command(
     machine: MaybeMachineText = None,
     *,
@@ -306,13 +306,13 @@ def _print(mapped: MappedAxes, written: list[Path | None]) -> None:
         for one, part in zip(those.traffic, order.seconds, strict=True):
             seconds[one.name] += part
         times = [format_count(part) for part in (*seconds.values(), order.total)]
-        gained = format_percent(gain(mapped.start, order.total))
+        gained = format_percent(gain(mapped.default_seconds, order.total))
         rows.append((title, those.text(order), *times, gained))
     machine = orders.allocation.machine
     ranks, slots = len(orders.best.slots), orders.allocation.slot_count
     unit = "seconds" if machine.has_bandwidths else "bytes on the busiest link"
     print_facts([], f"{counted(ranks, 'rank')} on {machine.name}: {unit} per step")
-    print_table(["", mapped.reading, *names, "all", "gain"], rows, left=2)
+    print_table(["", mapped.axis_direction, *names, "all", "gain"], rows, left=2)
     facts = []
     if slots > ranks:
         facts.append(("idle", f"{slots - ranks:,} of {slots:,} slots"))
@@ -322,13 +322,15 @@ def _print(mapped: MappedAxes, written: list[Path | None]) -> None:
         moved = (orders.best.slots != orders.nested.slots).sum()
         if moved:
             facts.append(("best", f"{moved:,} ranks on other slots; -o places them"))
-    facts += _setting_facts(mapped, machine.has_bandwidths)
+    facts += _list_setting_facts(mapped, machine.has_bandwidths)
     usual = Machine(machine.text).remarks
     facts += [("remark", one) for one in machine.remarks if one not in usual]
     print_facts(facts, written=written)
 
 
-def _setting_facts(mapped: MappedAxes, has_bandwidths: bool) -> list[tuple[str, str]]:
+def _list_setting_facts(
+    mapped: MappedAxes, has_bandwidths: bool
+) -> list[tuple[str, str]]:
     """Format the framework's options to set, and the times of other variants."""
     from textwrap import wrap
 

@@ -12,12 +12,12 @@ from topoloom.cli.balanced_output import (
     MAX_LISTED,
     TaskOptions,
     balance_file,
-    place_facts,
-    simulated_times,
-    time_facts,
+    list_machine_facts,
+    list_time_facts,
+    make_times_document,
 )
 from topoloom.cli.options.files import AsJson, Figure, PlacementOption
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MaybeMachineText
 from topoloom.cli.options.messages import MaybeBytes, MaybeRanks
 from topoloom.cli.options.searches import Seed
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.balancing.balance import BalanceResult, TransferCost
 
 
-@with_groups
+@flatten_option_groups
 def command(
     loads: Annotated[
         Path,
@@ -195,7 +195,7 @@ def command(
     if figure is not None:
         draw_plan(figure, given, {method: balanced.balance}, ranks)
     if as_json:
-        print_json({**balanced.document(), **simulated_times(times)})
+        print_json({**balanced.document(), **make_times_document(times)})
     else:
         _print(balanced, times)
         print_facts([], written=[figure])
@@ -223,8 +223,8 @@ def _print(balanced: BalanceResult, times: dict[str, float]) -> None:
         ("rounds", f"{found.rounds:,}"),
     ]
     if balanced.cost is not None:
-        facts += _costs(balanced.cost)
-    print_facts(facts + time_facts(times))
+        facts += _list_costs(balanced.cost)
+    print_facts(facts + list_time_facts(times))
     print_table(
         ["", "plan", "at least"],
         [
@@ -245,7 +245,7 @@ TITLES = {
 }
 
 
-def _costs(cost: TransferCost) -> list[tuple[str, str]]:
+def _list_costs(cost: TransferCost) -> list[tuple[str, str]]:
     from topoloom.placements.measures import measure_text, measure_values
 
     machine = cost.ranks.allocation.machine
@@ -256,7 +256,7 @@ def _costs(cost: TransferCost) -> list[tuple[str, str]]:
         "congestion_max": "busiest link",
     }
     return [
-        *place_facts(cost.ranks),
+        *list_machine_facts(cost.ranks),
         *(
             (text, measure_text(key, values[key], machine))
             for key, text in shown.items()

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli.options.files import AsJson, GraphFile
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.bound import ProvenBounds
 
 
-@with_groups
+@flatten_option_groups
 def command(
     graph: GraphFile,
     placement: Annotated[
@@ -77,17 +77,17 @@ def command(
     from topoloom.tasks.bound import prove_bounds
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import AllocationSpec
-    from topoloom.tasks.sharing import allows_sharing
+    from topoloom.tasks.sharing import can_share_slots
 
     search, share = searching.search(), sharing.sharing()
     where = AllocationSpec(*allowed, search.seed, limits.launch_order(launcher))
     given = load_placement_problem("bound", graph, placement, machine, where, share)
-    if given.shared and not allows_sharing(share):
+    if given.shared and not can_share_slots(share):
         raise Error(
             f"in {placement} ranks share slots; set the slot capacities with "
             "--imbalance or --capacities"
         )
-    if lp and allows_sharing(share):
+    if lp and can_share_slots(share):
         raise Error(
             "--lp requires one rank per slot; leave out --imbalance and --capacities"
         )
@@ -119,7 +119,7 @@ def _print(found: ProvenBounds) -> None:
         measure_text,
         measure_title,
     )
-    from topoloom.tasks.optimality_gap import gap_text
+    from topoloom.tasks.optimality_gap import format_gap
 
     given, allocation = found.given, found.given.allocation
     machine = allocation.machine
@@ -128,7 +128,7 @@ def _print(found: ProvenBounds) -> None:
         by = " of ".join(filter(None, (one.by, one.where)))
         row = [measure_title(name, machine), by, measure_text(name, one.bound, machine)]
         if one.value is not None:
-            row += [measure_text(name, one.value, machine), gap_text(one.gap)]
+            row += [measure_text(name, one.value, machine), format_gap(one.gap)]
         rows.append(row)
     columns = ["", "proved by", "at least"]
     if given.file is not None:

@@ -14,12 +14,12 @@ from topoloom.cli.options.collectives import (
     MessageOptions,
     ResultOptions,
     SimulationOptions,
-    check_combination,
-    check_ranked,
-    result_files,
+    check_option_conflicts,
+    check_run_only_options,
+    make_result_files,
 )
 from topoloom.cli.options.files import AsJson, PlacementOption
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.collectives.simulate_schedules import SimulatedSchedules
 
 
-@with_groups
+@flatten_option_groups
 def command(
     operation: Annotated[
         str,
@@ -149,11 +149,11 @@ def command(
     check_int64("--threads", threads, 0)
     names = [name for name in (schedule or "").split("+") if name]
     first, *others = operation.split("+")
-    check_combination(
+    check_option_conflicts(
         others, order_ranks, message, results, simulation, measuring, drawing
     )
     if not measuring.run:
-        check_ranked(launcher_command, measuring)
+        check_run_only_options(launcher_command, measuring)
     where = AllocationSpec(*allowed, seed, limits.launch_order(launcher))
     platform_of = partial(
         read_platform, model=model, machine=machine, where=where, placement=placement
@@ -163,12 +163,12 @@ def command(
         predicts = (model, machine, placement) != (None, None, None)
         platform = platform_of(call) if predicts else None
         measure = partial(
-            _measure, call, sizes, launcher_command or [], platform, names
+            _measure_schedules, call, sizes, launcher_command or [], platform, names
         )
         measure(measuring, results, drawing.figure, as_json)
         return
     calls = [message.call(one, ranks) for one in (first, *others)]
-    files = result_files(order_ranks, results, drawing)
+    files = make_result_files(order_ranks, results, drawing)
     if simulation.simulator is not None and machine is None and placement is None:
         raise Error("--with switches requires a machine; add --machine")
     platform = platform_of(calls[0])
@@ -177,7 +177,7 @@ def command(
         calls,
         platform,
         names,
-        _simulate(simulation, machine, bool(names)),
+        _make_simulation(simulation, machine, bool(names)),
         order_ranks=order_ranks,
         seed=seed,
         threads=threads,
@@ -191,7 +191,7 @@ def command(
     _report_interrupt(result, results.output)
 
 
-def _simulate(
+def _make_simulation(
     simulation: SimulationOptions, machine: str | None, named: bool
 ) -> Callable[[RankedCollective], SimulatedSchedules] | None:
     """Return the function that simulates the named or the fastest schedules."""
@@ -214,7 +214,7 @@ def _simulate(
     )
 
 
-def _measure(
+def _measure_schedules(
     call: Call,
     sizes: list[int],
     launcher: list[str],
@@ -314,10 +314,14 @@ def _print(
     rows = []
     for one in ranked:
         cost = one.cost
-        mark = "MPI's usual" if one.name.partition("(")[0] == found.usual else ""
+        mark = (
+            "MPI's usual"
+            if one.name.partition("(")[0] == found.default_schedule
+            else ""
+        )
         row = [one.name, mark, format_count(cost.rounds), format_count(cost.messages)]
         row += [format_bytes(cost.bytes), format_seconds(cost.time)]
-        if found.knows_cpu:
+        if found.has_receive_overhead:
             row.append(format_seconds(cost.cpu))
         if platform.slots is not None:
             row.append(format_seconds(cost.congestion))
@@ -325,7 +329,7 @@ def _print(
             packets = simulated.get(one.name)
             row.append("" if packets is None else format_seconds(sum(packets.seconds)))
         rows.append(row)
-    if found.knows_cpu:
+    if found.has_receive_overhead:
         columns.append("CPU")
     if platform.slots is not None:
         columns.append("congestion")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Figure, GraphFile
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
@@ -45,7 +45,7 @@ _DROPPED_FIRST = (
 _DRAWN = ("hop_bytes", "congestion_max", "inter_node_bytes", "search")
 
 
-@with_groups
+@flatten_option_groups
 def command(
     graph: GraphFile,
     machine: MachineText,
@@ -104,13 +104,13 @@ def command(
     from topoloom.tasks.compare import DEFAULT, compare_mappers, split_mappers
     from topoloom.tasks.objective import read_objective
     from topoloom.tasks.problem import AllocationSpec, load_problem
-    from topoloom.tasks.sharing import share_slots
+    from topoloom.tasks.sharing import has_shared_slots
 
     search, share = searching.search(), sharing.sharing()
     where = AllocationSpec(*allowed, search.seed, limits.launch_order(launcher))
     problem = load_problem(graph, machine, where, share)
     if mappers is None:
-        shared = share_slots(share, problem.graph, problem.allocation)
+        shared = has_shared_slots(share, problem.graph, problem.allocation)
         mappers = SHARING_MAPPERS if shared else MAPPERS
     found = compare_mappers(
         problem,
@@ -149,7 +149,7 @@ def command(
         raise Interrupted(f"interrupted in mapper {found.results[-1]['mapper']}")
 
 
-def _columns(problem: Problem, found: Comparison) -> dict[str, str]:
+def _choose_columns(problem: Problem, found: Comparison) -> dict[str, str]:
     """Return the columns as pairs of result key and heading."""
     from topoloom.placements.measures import column_heading, measure_title
 
@@ -178,7 +178,7 @@ def _columns(problem: Problem, found: Comparison) -> dict[str, str]:
     }
 
 
-def _cell(
+def _format_cell(
     name: str, result: dict[str, Any], problem: Problem, found: Comparison
 ) -> str:
     from topoloom.placements.measures import (
@@ -190,7 +190,7 @@ def _cell(
     from topoloom.support.gain import format_percent
     from topoloom.support.units import format_count
     from topoloom.tasks.compare import DEFAULT
-    from topoloom.tasks.optimality_gap import gap_text
+    from topoloom.tasks.optimality_gap import format_gap
 
     mapper, machine = result["mapper"], problem.machine
     if name == "mapper":
@@ -201,7 +201,7 @@ def _cell(
     if name == "objective":
         return objective_text(result[name], found.objective.objective, machine)
     if name == "gap":
-        return gap_text(result["gap"].get(found.objective.measure))
+        return format_gap(result["gap"].get(found.objective.measure))
     if name == "search":
         return f"{result['seconds']:.2f} s"
     if MEASURES[name].unit is Unit.HOPS:
@@ -211,7 +211,7 @@ def _cell(
     return f"{text} ▲" if rises else text
 
 
-def _title(problem: Problem, found: Comparison) -> str:
+def _make_title(problem: Problem, found: Comparison) -> str:
     from topoloom.machines.machine_facts import machine_name
     from topoloom.nodes.hosts import format_share
     from topoloom.support.units import counted
@@ -240,21 +240,21 @@ def _draw(figure: Path, problem: Problem, found: Comparison) -> None:
                 result["seconds" if name == "search" else name]
                 for result in found.results
             ],
-            [_cell(name, result, problem, found) for result in found.results],
+            [_format_cell(name, result, problem, found) for result in found.results],
         )
         for name in dict.fromkeys(measures)
     ]
     mappers = [result["mapper"] for result in found.results]
-    draw_comparison(figure, mappers, found.best, bars, _title(problem, found))
+    draw_comparison(figure, mappers, found.best, bars, _make_title(problem, found))
 
 
 def _print(problem: Problem, found: Comparison, figure: Path | None) -> None:
     from topoloom.cli.console import print_facts, print_table
 
     machine, objective = problem.machine, found.objective
-    columns = _columns(problem, found)
+    columns = _choose_columns(problem, found)
     rows = [
-        [_cell(name, result, problem, found) for name in columns]
+        [_format_cell(name, result, problem, found) for name in columns]
         for result in found.results
     ]
     best = [result["mapper"] for result in found.results].index(found.best)
@@ -262,7 +262,7 @@ def _print(problem: Problem, found: Comparison, figure: Path | None) -> None:
     hidden = print_table(
         list(columns.values()),
         rows,
-        title=_title(problem, found),
+        title=_make_title(problem, found),
         best=best,
         droppable=dropped,
     )

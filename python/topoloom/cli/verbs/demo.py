@@ -61,29 +61,31 @@ def command(
     assert output is not None
     out = str(output)
     output.mkdir(parents=True, exist_ok=True)
-    with _stdout_to_stderr() if as_json else contextlib.nullcontext():
-        _record(program, output)
+    with _redirect_stdout() if as_json else contextlib.nullcontext():
+        _record_program(program, output)
         graph, allocation = f"{out}/halo3d.npz", f"{out}/allocation.txt"
         placement = f"{out}/placement.json"
         where = ["--machine", MACHINE, "--allocation", allocation]
         _print_heading(
             "2. The scheduler leaves the job a ragged piece of the machine, a torus:"
         )
-        _step("allocate", "--machine", MACHINE, "--nodes", str(RANKS),
+        _run_verb("allocate", "--machine", MACHINE, "--nodes", str(RANKS),
               "--fragments", "9", "--seed", "1", "-o", allocation)  # fmt: skip
         _print_heading(
             "3. Which mapper is best here? The gain is that of the predicted time:"
         )
-        _step("compare", graph, *where, "--mappers", MAPPERS,
+        _run_verb("compare", graph, *where, "--mappers", MAPPERS,
               "--figure", f"{out}/compare.svg")  # fmt: skip
         _print_heading(
             "4. Place the ranks; without a word, map keeps the best of several:"
         )
-        _step("map", graph, *where, "-o", placement)
+        _run_verb("map", graph, *where, "-o", placement)
         _print_heading("5. What is it worth, link by link?")
-        _step("judge", graph, placement, "--figure", f"{out}/before-after.svg")
+        _run_verb("judge", graph, placement, "--figure", f"{out}/before-after.svg")
         _print_heading("6. Tell the launcher:")
-        _step("export", placement, "--to", "openmpi-rankfile", "-o", f"{out}/rankfile")
+        _run_verb(
+            "export", placement, "--to", "openmpi-rankfile", "-o", f"{out}/rankfile"
+        )
         _print_heading("What to try next:")
         print(
             f"  look at {out}/compare.svg and {out}/before-after.svg\n"
@@ -98,17 +100,17 @@ def command(
         _print_json(output)
 
 
-def _record(program: Path | None, output: Path) -> None:
+def _record_program(program: Path | None, output: Path) -> None:
     _print_heading(
         "1. Who talks to whom? halo3d runs on 64 ranks, watched by the recorder:"
     )
-    halo3d = program or _build(output)
+    halo3d = program or _build_program(output)
     os.environ.update({k: v for k, v in PERMISSIONS.items() if k not in os.environ})
-    _step("record", "-o", str(output / "halo3d.npz"), "--", "mpirun", "-n", str(RANKS),
-          str(halo3d), "--grid", GRID, "--periodic")  # fmt: skip
+    _run_verb("record", "-o", str(output / "halo3d.npz"), "--", "mpirun", "-n",
+              str(RANKS), str(halo3d), "--grid", GRID, "--periodic")  # fmt: skip
 
 
-def _build(output: Path) -> Path:
+def _build_program(output: Path) -> Path:
     import shutil
     import subprocess
 
@@ -132,7 +134,7 @@ def _print_heading(text: str) -> None:
     print(f"\n{text}")
 
 
-def _step(*words: str) -> None:
+def _run_verb(*words: str) -> None:
     """Print a command and run it; raise an error if the command fails."""
     print(f"$ topoloom {shlex.join(words)}", flush=True)
     status = click.get_current_context().obj(words)
@@ -141,7 +143,7 @@ def _step(*words: str) -> None:
 
 
 @contextlib.contextmanager
-def _stdout_to_stderr() -> Iterator[None]:
+def _redirect_stdout() -> Iterator[None]:
     """Redirect stdout, also of child processes, to stderr: stdout is for the JSON."""
     sys.stdout.flush()
     kept = os.dup(1)

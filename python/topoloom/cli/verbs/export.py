@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, PlacementFile, output_option
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.programs import BindingOptions, Hosts
 from topoloom.cli.parameters import Argument, Option
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from topoloom.launch.host_placement import HostPlacement
 
 
-@with_groups
+@flatten_option_groups
 def command(
     placement: PlacementFile,
     options: Annotated[
@@ -103,7 +103,9 @@ def command(
     placed = load_host_placement(placement, hosts, *binding)
     refuse_lost_binding(target, placed)
     text = target.write(placed)
-    checked = _check(target, text, placed, program, options or []) if check else None
+    checked = (
+        _check_dry_run(target, text, placed, program, options or []) if check else None
+    )
     loss = target.find_loss(placed) or target.relies_on
     if output is not None:
         write_text(output, text)
@@ -132,7 +134,7 @@ def command(
 MAX_NAMED = 20
 
 
-def _check(
+def _check_dry_run(
     target: ExportFormat,
     text: str,
     placed: HostPlacement,

@@ -119,7 +119,7 @@ def command(
             file, extents, speeds, size, fastest_tile, reading, str(placement)
         )
         if output is not None:
-            save_placement(output, tiles.placed())
+            save_placement(output, tiles.place_ranks())
         if as_json:
             print_json(tiles.document())
         else:
@@ -153,7 +153,7 @@ def _print_tiles(grid: str, found: TileTimes) -> None:
         [
             "x".join(map(str, one.tile)),
             str(one.traffic.external_links),
-            *(_time_text(getattr(one.traffic, key)) for key in COLLECTIVES.values()),
+            *(_format_time(getattr(one.traffic, key)) for key in COLLECTIVES.values()),
         ]
         for one in found.tiles
     ]
@@ -178,11 +178,11 @@ def _print(grid: str, found: GridTraffic) -> None:
     ]
     for name, key, write in (
         ("external links", "external_links", str),
-        ("pipelined broadcast", "pipelined_s", _time_text),
+        ("pipelined broadcast", "pipelined_s", _format_time),
         ("  in segments of", "segment_bytes", format_bytes),
-        ("binomial broadcast", "binomial_broadcast_s", _time_text),
-        ("binomial scatter", "binomial_scatter_s", _time_text),
-        ("binomial gather", "binomial_gather_s", _time_text),
+        ("binomial broadcast", "binomial_broadcast_s", _format_time),
+        ("binomial scatter", "binomial_scatter_s", _format_time),
+        ("binomial gather", "binomial_gather_s", _format_time),
     ):
         values = [getattr(one, key) for one in shown]
         saved = (
@@ -195,5 +195,5 @@ def _print(grid: str, found: GridTraffic) -> None:
     print_table(headings, rows, title=f"{grid} grid on {found.file.machine.name}")
 
 
-def _time_text(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     return f"{seconds * 1e3:.3f} ms"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from topoloom.cli.options.files import AsJson, OutputDirectory
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.searches import MapperName, ObjectiveName, SearchOptions
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.jobs.simulate_jobs import JobTimes
 
 
-@with_groups
+@flatten_option_groups
 def command(
     jobs: Annotated[
         list[str],
@@ -79,7 +79,7 @@ def command(
     from topoloom.tasks.objective import AUTO, choose_shared_objective
     from topoloom.tasks.problem import AllocationSpec
 
-    model = _model(simulator, switch, machine)
+    model = _load_switch_model(simulator, switch, machine)
     search = searching.search()
     if output is not None:
         _check_directory(output)
@@ -100,9 +100,9 @@ def command(
     if output is not None:
         files = save_jobs(output, loaded, found, budget, command_line.get())
     simulate = simulator is not None and not watch.interrupted
-    times = _simulate(found, model) if simulate else None
+    times = _simulate_found(found, model) if simulate else None
     if as_json:
-        print_json(_document(found, budget, files, times))
+        print_json(_make_document(found, budget, files, times))
     else:
         facts = [("objective", f"{objective}: {reason}")] if reason else []
         facts.append(("search", f"{found.work:,} candidates in {took:.2f} s"))
@@ -118,7 +118,9 @@ def command(
         raise Interrupted(f"interrupted{best}")
 
 
-def _simulate(found: JointPlacement, model: SwitchModel | None) -> JobTimes | None:
+def _simulate_found(
+    found: JointPlacement, model: SwitchModel | None
+) -> JobTimes | None:
     """Simulate the jobs; return None after Ctrl-C."""
     from topoloom.cli.console import progress_bar
     from topoloom.tasks.jobs.simulate_jobs import simulate_jobs
@@ -140,7 +142,7 @@ def _check_directory(path: Path) -> None:
     check_writable(path / "placement.json" if path.is_dir() else path)
 
 
-def _model(
+def _load_switch_model(
     simulator: str | None, switch: str | None, machine: str
 ) -> SwitchModel | None:
     from topoloom._core import Error
@@ -153,7 +155,7 @@ def _model(
     return None if simulator is None else find_switch(switch, machine)
 
 
-def _document(
+def _make_document(
     found: JointPlacement, budget: Budget, files: list[Path], times: JobTimes | None
 ) -> dict[str, Any]:
     together, apart = found.together, found.apart

@@ -13,7 +13,7 @@ from topoloom.cli.options.files import (
     MaybePlacementFile,
     output_option,
 )
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.judge import JudgedPlacement
 
 
-@with_groups
+@flatten_option_groups
 def command(
     graph: GraphFile,
     placement: MaybePlacementFile = None,
@@ -116,7 +116,7 @@ def _print(judged: JudgedPlacement, written: list[Path]) -> None:
     from topoloom.nodes.hosts import format_share
     from topoloom.placements.measures import gain_text, measure_text, measure_title
     from topoloom.support.units import format_bytes, format_seconds
-    from topoloom.tasks.optimality_gap import gap_text
+    from topoloom.tasks.optimality_gap import format_gap
 
     allocation = judged.given.allocation
     machine, placed = allocation.machine, judged.given.file is not None
@@ -126,7 +126,7 @@ def _print(judged: JudgedPlacement, written: list[Path]) -> None:
         if placed:
             after = judged.values[name]
             row += [measure_text(name, after, machine), gain_text(name, value, after)]
-        rows.append([*row, gap_text(judged.gaps.get(name))])
+        rows.append([*row, format_gap(judged.gaps.get(name))])
     columns = ["", "block (default)"] + ([judged.name, "gain"] if placed else [])
     columns.append("gap" if any(judged.gaps.values()) else "")
     name = machine_name(machine, judged.given.node)

@@ -41,12 +41,14 @@ def command(
         print_json(lists if kind is None else lists[kind])
         return
     for name, entries in lists.items():
-        columns = _columns(name)
-        rows = [[_cell(entry.get(column)) for column in columns] for entry in entries]
+        columns = _list_columns(name)
+        rows = [
+            [_format_cell(entry.get(column)) for column in columns] for entry in entries
+        ]
         print_table(columns, rows, title=name, left=len(columns))
 
 
-def _columns(kind: str) -> list[str]:
+def _list_columns(kind: str) -> list[str]:
     return {
         "mappers": ["name", "kind", "summary", "source"],
         "balancers": ["name", "summary", "source", "needs"],
@@ -64,9 +66,9 @@ def _columns(kind: str) -> list[str]:
     }[kind]
 
 
-def _cell(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     if isinstance(value, dict):
         return str(value.get("name", ""))
     if isinstance(value, list | tuple):
-        return ", ".join(_cell(item) for item in value)
+        return ", ".join(_format_cell(item) for item in value)
     return "" if value is None else str(value)

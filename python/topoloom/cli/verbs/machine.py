@@ -112,7 +112,7 @@ def command(
     """
     from topoloom.cli.console import note, print_json
 
-    shown = _load(_source(words), node or [], partial, network, nvlink)
+    shown = _load_machine(_parse_source(words), node or [], partial, network, nvlink)
     if output is not None:
         for line in shown.save(output):
             note(f"topoloom: {line}")
@@ -127,7 +127,7 @@ def command(
         _print(shown, output, figure)
 
 
-def _load(
+def _load_machine(
     source: str,
     node_files: list[str],
     partial: bool,
@@ -173,8 +173,8 @@ def _print(shown: ShownMachine, output: Path | None, figure: Path | None) -> Non
     if facts.pop("parts", None):
         facts["cut_apart"] = describe_parts(machine, separate_parts(machine))
     rows = [
-        *_rows(facts, machine.has_bandwidths),
-        *_node_rows(machine, node, hosts),
+        *_list_rows(facts, machine.has_bandwidths),
+        *_list_node_rows(machine, node, hosts),
     ]
     if output is not None:
         rows.append(("written", str(output)))
@@ -186,7 +186,7 @@ def _print(shown: ShownMachine, output: Path | None, figure: Path | None) -> Non
         print_probed(probed)
 
 
-def _source(words: list[str]) -> str:
+def _parse_source(words: list[str]) -> str:
     """Return the machine in ``show MACHINE`` or ``MACHINE``."""
     from topoloom._core import Error
 
@@ -201,7 +201,7 @@ def _source(words: list[str]) -> str:
     return words[0]
 
 
-def _rows(facts: dict[str, Any], has_bandwidths: bool) -> list[tuple[str, str]]:
+def _list_rows(facts: dict[str, Any], has_bandwidths: bool) -> list[tuple[str, str]]:
     texts = {**facts, "bandwidths": "", "bisection": ""}
     if isinstance(facts["slots_per_node"], list):
         texts["slots_per_node"] = " or ".join(map(str, facts["slots_per_node"]))
@@ -213,21 +213,21 @@ def _rows(facts: dict[str, Any], has_bandwidths: bool) -> list[tuple[str, str]]:
     if down := texts.pop("nodes_down", 0):
         texts["nodes"] = f"{texts['nodes']}, {down:,} down"
     if has_bandwidths or len(facts["bandwidths"]) > 1:
-        texts["bandwidths"] = _bandwidths(facts["bandwidths"], has_bandwidths)
+        texts["bandwidths"] = _format_bandwidths(facts["bandwidths"], has_bandwidths)
     if facts["bisection"]["links"]:
-        texts["bisection"] = _bisection(facts["bisection"], has_bandwidths)
+        texts["bisection"] = _format_bisection(facts["bisection"], has_bandwidths)
     if facts["machine"].startswith("rails:"):
-        distance = _cell(facts["average_distance"])
+        distance = _format_cell(facts["average_distance"])
         texts["average_distance"] = f"{distance}, links weighed by their bandwidth"
     unshortened = {"cut_apart"}
     return [
-        (name.replace("_", " "), value if name in unshortened else _cell(value))
+        (name.replace("_", " "), value if name in unshortened else _format_cell(value))
         for name, value in texts.items()
         if value not in (None, [], "")
     ]
 
 
-def _bandwidths(bandwidths: list[dict[str, Any]], have_units: bool) -> str:
+def _format_bandwidths(bandwidths: list[dict[str, Any]], have_units: bool) -> str:
     from topoloom.support.units import counted, format_bandwidth
 
     most = 4
@@ -244,7 +244,7 @@ def _bandwidths(bandwidths: list[dict[str, Any]], have_units: bool) -> str:
     return ", ".join(texts)
 
 
-def _bisection(bisection: dict[str, Any], in_bytes: bool) -> str:
+def _format_bisection(bisection: dict[str, Any], in_bytes: bool) -> str:
     """Format the smallest known bisection and, if not proved minimal, the bound."""
     from topoloom.support.units import counted, format_bandwidth
 
@@ -259,7 +259,7 @@ def _bisection(bisection: dict[str, Any], in_bytes: bool) -> str:
     return f"at most {found}" + (f", at least {proven}" if least else "")
 
 
-def _cell(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -268,12 +268,12 @@ def _cell(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, list | tuple):
         sign = ", " if value and isinstance(value[0], bool) else " x "
-        return sign.join(_cell(item) for item in value)
+        return sign.join(_format_cell(item) for item in value)
     text = str(value)
     return text if len(text) <= 100 else text[:97] + "..."
 
 
-def _node_rows(
+def _list_node_rows(
     machine: Machine, node: NodeParts, hosts: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Return table rows: level costs, the port, and one row per device or node type."""
@@ -289,7 +289,9 @@ def _node_rows(
     port = write_port(machine)
     if (costs := port.get("port")) and not node.types:
         run = machine.slots_per_node // len(costs)
-        ways = (f"{cost} for {_run(i, run)}" for i, cost in enumerate(costs))
+        ways = (
+            f"{cost} for {_format_slot_range(i, run)}" for i, cost in enumerate(costs)
+        )
         rows.append(("port costs", ", ".join(ways)))
     for title, speeds in _SPEEDS.items():
         texts = [text.format(port[key]) for key, text in speeds.items() if key in port]
@@ -297,16 +299,20 @@ def _node_rows(
             rows.append((title, ", ".join(texts)))
     if node.memory_size:
         rows.append(("memory per node", format_bytes(node.memory_size)))
-    rows += [(f"{part.kind} {part.name}", _where(part)) for part in node.devices]
+    rows += [
+        (f"{part.kind} {part.name}", _format_location(part)) for part in node.devices
+    ]
     if any(part.kind == ETHERNET for part in node.devices):
         used = [part.name for part in node.devices if part.kind == NIC]
         rows.append(("MPI uses", f"{', '.join(used)}, not the Ethernet cards"))
-    rows += [(format_type_nodes(kind, hosts), _type(kind)) for kind in node.types]
+    rows += [
+        (format_type_nodes(kind, hosts), _format_type(kind)) for kind in node.types
+    ]
     rows += [("remark", remark) for remark in machine.remarks]
     return rows
 
 
-def _type(kind: NodeType) -> str:
+def _format_type(kind: NodeType) -> str:
     from topoloom.machines.outline import format_type_slots
     from topoloom.support.units import format_bytes
 
@@ -320,12 +326,12 @@ def _type(kind: NodeType) -> str:
     return "; ".join(words)
 
 
-def _run(number: int, slots: int) -> str:
+def _format_slot_range(number: int, slots: int) -> str:
     first, last = number * slots, (number + 1) * slots - 1
     return f"slot {first}" if first == last else f"slots {first}-{last}"
 
 
-def _where(device: Device) -> str:
+def _format_location(device: Device) -> str:
     from topoloom.support.number_ranges import compress_ranges
 
     words = [f"slots {compress_ranges(device.slots)}"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli.options.files import AsJson, GraphFile, output_option
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.problem import Problem
 
 
-@with_groups
+@flatten_option_groups
 def command(
     graph: GraphFile,
     machine: MachineText,
@@ -134,7 +134,7 @@ def command(
     if as_json:
         print_json(mapped.document())
     else:
-        facts = _facts(problem, mapped, minimizing.background or [])
+        facts = _list_facts(problem, mapped, minimizing.background or [])
         if output is not None:
             facts.append(("written", str(output)))
         _print(problem, mapped, facts, watch.interrupted)
@@ -143,13 +143,13 @@ def command(
         raise Interrupted(f"interrupted{best}")
 
 
-def _facts(
+def _list_facts(
     problem: Problem, mapped: MapResult, background: list[str]
 ) -> list[tuple[str, str]]:
     from topoloom.placements.measures import objective_text
     from topoloom.support.units import counted
     from topoloom.tasks.objective import HOP_BYTES
-    from topoloom.tasks.optimality_gap import gap_text
+    from topoloom.tasks.optimality_gap import format_gap
 
     file, objective, machine = mapped.file, mapped.objective, problem.machine
     facts = []
@@ -168,7 +168,7 @@ def _facts(
         facts.append(("moved", counted(mapped.moved, "rank")))
     if mapped.least is not None:
         limit = objective_text(mapped.least, objective.objective, machine)
-        ratio = gap_text(mapped.gap)
+        ratio = format_gap(mapped.gap)
         facts.append(("proven", f"none is below {limit}: gap {ratio}"))
     return facts
 
@@ -218,5 +218,6 @@ def _print(
     if worse and file.mapper != "auto" and not interrupted:
         note(
             "topoloom: block placement, what the launcher does by itself, has "
-            f"{objective.less} here; leave out --mapper to have the best of several"
+            f"{objective.improvement_text} here; leave out --mapper to have the best "
+            "of several"
         )

@@ -96,15 +96,15 @@ def command(
         },
     )
     if verb == "list":
-        _list(as_json)
+        _list_models(as_json)
     elif verb == "show":
-        _show(what, output, figure, as_json)
+        _show_model(what, output, figure, as_json)
     elif verb == "predict":
-        _predict(what, amounts, processes, as_json)
+        _predict_times(what, amounts, processes, as_json)
     elif verb == "fit":
-        _fit(Path(what), round_trip, split, output, figure, as_json)
+        _fit_model(Path(what), round_trip, split, output, figure, as_json)
     else:
-        _channels(Path(what), amounts, round_trip, as_json)
+        _find_channels(Path(what), amounts, round_trip, as_json)
 
 
 def _parse_words(words: list[str], options: dict[str, Any]) -> tuple[str, str]:
@@ -126,13 +126,15 @@ def _parse_words(words: list[str], options: dict[str, Any]) -> tuple[str, str]:
     return verb, rest[0] if rest else ""
 
 
-def _list(as_json: bool) -> None:
+def _list_models(as_json: bool) -> None:
     from topoloom.cli.verbs.list import command
 
     command("models", as_json)
 
 
-def _show(what: str, output: Path | None, figure: Path | None, as_json: bool) -> None:
+def _show_model(
+    what: str, output: Path | None, figure: Path | None, as_json: bool
+) -> None:
     from topoloom.cli.console import print_facts, print_json
     from topoloom.model.model_names import load_model
 
@@ -156,7 +158,7 @@ def _show(what: str, output: Path | None, figure: Path | None, as_json: bool) ->
         _print_model(file.model.inside, " inside a node")
 
 
-def _predict(
+def _predict_times(
     what: str, amounts: str | None, processes: int | None, as_json: bool
 ) -> None:
     from topoloom._core import Error
@@ -198,7 +200,7 @@ def _predict(
     print_table(columns[:shown], [row[:shown] for row in rows], title=title, left=0)
 
 
-def _fit(
+def _fit_model(
     pings: Path,
     round_trip: bool,
     split: str | None,
@@ -256,7 +258,7 @@ def _print_fit(fit: Fit, file: ModelFile, written: list[Path | None]) -> None:
     print_facts(facts, written=written)
 
 
-def _channels(
+def _find_channels(
     pairs: Path, amounts: str | None, round_trip: bool, as_json: bool
 ) -> None:
     from topoloom._core import Error
@@ -302,10 +304,10 @@ def _print_curve(name: str, curve: PairCurve) -> None:
     columns = ["pairs", "samples", "slowest", "sigma", "in all", "of one"]
     print_table(columns, rows, title=name, left=0)
     node = format_bandwidth(curve.node_bandwidth)
-    print_facts([("channels", _channels_text(curve)), ("node bandwidth", node)])
+    print_facts([("channels", _format_channels(curve)), ("node bandwidth", node)])
 
 
-def _channels_text(curve: PairCurve) -> str:
+def _format_channels(curve: PairCurve) -> str:
     least, most = curve.channels, curve.most_channels
     if most is None:
         return f"{least} or more; more pairs were not measured"
@@ -334,7 +336,7 @@ def _print_lines(model: NetworkModel, of: str = "bytes") -> None:
     from topoloom.model.model_toml import format_time
     from topoloom.support.units import format_bandwidth
 
-    sizes = _size_texts([most for _, _, most in model.lines])
+    sizes = _format_size_ranges([most for _, _, most in model.lines])
     rows = []
     for (alpha, beta, _), part in zip(model.lines, sizes, strict=True):
         rate = format_bandwidth(1 / beta) if beta else ""
@@ -349,7 +351,7 @@ def _print_link_factors(model: NetworkModel) -> None:
 
     if not model.link_factors:
         return
-    sizes = _size_texts([most for *_, most in model.link_factors])
+    sizes = _format_size_ranges([most for *_, most in model.link_factors])
     rows = [
         (part, f"{latency:.4g}", f"{bandwidth:.4g}")
         for (latency, bandwidth, _), part in zip(model.link_factors, sizes, strict=True)
@@ -357,7 +359,7 @@ def _print_link_factors(model: NetworkModel) -> None:
     print_table(["bytes", "latency factor of links", "bandwidth factor"], rows)
 
 
-def _size_texts(ends: list[int | None]) -> list[str]:
+def _format_size_ranges(ends: list[int | None]) -> list[str]:
     """Format size ranges from their upper ends; None is unbounded."""
     texts = []
     below = 0

@@ -170,7 +170,7 @@ def command(
             allocator,
             iterations,
         ),
-        DEFAULT_LOADS if loads is None else _numbers(loads),
+        DEFAULT_LOADS if loads is None else _parse_loads(loads),
         injection=injection,
         watch=watch,
         seed=seed,
@@ -191,7 +191,7 @@ def command(
         raise Interrupted(f"interrupted after {counted(len(found.points), 'load')}")
 
 
-def _numbers(text: str) -> list[float]:
+def _parse_loads(text: str) -> list[float]:
     from topoloom._core import Error
 
     try:
@@ -202,7 +202,7 @@ def _numbers(text: str) -> list[float]:
         ) from None
 
 
-def _latencies(point: LoadMeasure) -> list[str]:
+def _format_latencies(point: LoadMeasure) -> list[str]:
     if not point.packets:
         return ["", "", ""]
     return [
@@ -229,7 +229,7 @@ def _print(found: Sweep) -> None:
         [
             f"{point.offered:g}",
             f"{point.accepted:.3f}",
-            *_latencies(point),
+            *_format_latencies(point),
             "saturated" if point.saturated else "",
         ]
         for point in found.points

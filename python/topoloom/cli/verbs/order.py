@@ -138,15 +138,15 @@ def _print(found: ProcessOrder, *, chosen: bool) -> None:
     )
     if found.method == STANDARD:
         rows = [
-            [name, _time_text(time)] for name, time in zip(names, ours, strict=True)
+            [name, _format_time(time)] for name, time in zip(names, ours, strict=True)
         ]
         print_table(["", STANDARD], rows)
         return
     rows = [
         [
             name,
-            _time_text(before),
-            _time_text(after),
+            _format_time(before),
+            _format_time(after),
             format_percent(gain(before, after)),
         ]
         for name, before, after in zip(names, standard, ours, strict=True)
@@ -157,15 +157,15 @@ def _print(found: ProcessOrder, *, chosen: bool) -> None:
 def _print_groups(groups: list[CostGroup]) -> None:
     from topoloom.cli.console import print_table
 
-    named = list(_named(groups))
+    named = list(_number_groups(groups))
     for name, group in named:
         indent = "  " * name.count(".")
         print(f"{indent}group {name} {' '.join(map(str, group.members))}")
     rows = [
         [
             name,
-            *_sample_texts(group.inside),
-            *_sample_texts(group.into),
+            *_format_sample(group.inside),
+            *_format_sample(group.into),
             f"{group.t:.3g}" if group.t < MAX_T else f"> {MAX_T:.0e}",
             f"{group.p:.1e}" if group.p else "0",
         ]
@@ -175,21 +175,23 @@ def _print_groups(groups: list[CostGroup]) -> None:
     print_table(columns, rows)
 
 
-def _named(groups: list[CostGroup], outer: str = "") -> Iterator[tuple[str, CostGroup]]:
+def _number_groups(
+    groups: list[CostGroup], outer: str = ""
+) -> Iterator[tuple[str, CostGroup]]:
     """Assign numbers to groups: 0, 1, ...; subgroups of group 0 are 0.0, 0.1, ..."""
     for number, group in enumerate(groups):
         yield f"{outer}{number}", group
-        yield from _named(group.groups, f"{outer}{number}.")
+        yield from _number_groups(group.groups, f"{outer}{number}.")
 
 
-def _sample_texts(sample: CostSample) -> list[str]:
+def _format_sample(sample: CostSample) -> list[str]:
     left_out = f" (-{sample.outliers})" if sample.outliers else ""
     return [
-        _time_text(sample.mean),
-        _time_text(sample.sigma),
+        _format_time(sample.mean),
+        _format_time(sample.sigma),
         f"{sample.n}{left_out}",
     ]
 
 
-def _time_text(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     return f"{seconds * 1e6:.2f} us"

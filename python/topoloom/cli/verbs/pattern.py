@@ -14,7 +14,7 @@ from topoloom.cli.options.files import (
     AsJson,
     Partial,
     output_option,
-    suggesting_partial,
+    suggest_partial,
 )
 from topoloom.cli.options.messages import Bytes, MaybeGrid, MaybeRanks, Root
 from topoloom.cli.options.programs import Collectives, GpusPerNode
@@ -164,8 +164,8 @@ def command(
             raise Error(
                 "--phases is for generated patterns; imported phases are always written"
             )
-        _refuse_for_import(context, file, kind, collectives)
-        with suggesting_partial():
+        _check_import_options(context, file, kind, collectives)
+        with suggest_partial():
             made = import_pattern(
                 file,
                 kind,
@@ -176,7 +176,7 @@ def command(
     elif file is not None:
         raise Error(f"'{file}' is unexpected; only 'import' takes a FILE")
     else:
-        request = _request(
+        request = _make_request(
             name,
             {"grid": grid, "ranks": ranks, "rows": rows, "cells": cells},
             amount,
@@ -195,7 +195,7 @@ def command(
         phased = ["with_phases"] if known.phases is not None else []
         if with_phases and "groups" in known.reads:
             phased.append("levels")
-        _refuse_unused(context, name, [known.size, *known.reads, *phased])
+        _check_pattern_options(context, name, [known.size, *known.reads, *phased])
         made = generate_pattern(name, request, with_phases)
     if output is not None:
         made.save(output)
@@ -205,7 +205,7 @@ def command(
         _print(name if file is None else file, made.facts(), output, made.losses)
 
 
-def _refuse_for_import(
+def _check_import_options(
     context: click.Context, file: str, kind: str | None, collectives: str
 ) -> None:
     """Raise an error for options that an import does not use."""
@@ -218,11 +218,11 @@ def _refuse_for_import(
         if collectives == BY_NCCL:
             used.append("gpus_per_node")
     else:
-        _refuse_for_graphs(context, file, kind)
-    _refuse_unused(context, "import", used)
+        _check_graph_options(context, file, kind)
+    _check_pattern_options(context, "import", used)
 
 
-def _refuse_for_graphs(context: click.Context, file: str, kind: str | None) -> None:
+def _check_graph_options(context: click.Context, file: str, kind: str | None) -> None:
     """Raise an error for options of traces if the file is a graph."""
     from topoloom._core import Error
     from topoloom.tasks.pattern import import_pattern
@@ -241,7 +241,9 @@ def _is_given(context: click.Context, option: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _refuse_unused(context: click.Context, name: str, reads: Sequence[str]) -> None:
+def _check_pattern_options(
+    context: click.Context, name: str, reads: Sequence[str]
+) -> None:
     """Raise an error for options that the pattern does not use."""
     from topoloom._core import Error
 
@@ -259,7 +261,7 @@ def _refuse_unused(context: click.Context, name: str, reads: Sequence[str]) -> N
             )
 
 
-def _request(
+def _make_request(
     name: str, sizes: dict[str, str | int | None], amount: str, **others: Any
 ) -> Any:
     from topoloom._core import Error, molecular_cells

@@ -10,7 +10,7 @@ from topoloom.cli.options.files import (
     AsJson,
     Partial,
     output_option,
-    suggesting_partial,
+    suggest_partial,
 )
 from topoloom.cli.options.machines import AllocationText, MaybeMachineText
 from topoloom.cli.options.programs import Mpicc
@@ -124,8 +124,10 @@ def command(
         }
         if odd := [option for option, value in measuring.items() if value]:
             raise Error(f"--plan and --measured measure nothing; leave {odd[0]} out")
-        wiring = _wiring(machine, check)
-        return _locate(wiring, measured or [], allocation, partial, plan, as_json)
+        wiring = _choose_wiring(machine, check)
+        return _locate_bad_parts(
+            wiring, measured or [], allocation, partial, plan, as_json
+        )
     if not launcher_command:
         raise Error("no launcher is given; add it after --, such as -- srun -N 16")
     if partial:
@@ -141,14 +143,16 @@ def command(
     limits = {"effort": effort, "seconds": limit, "mpicc": mpicc}
     try:
         if check is None:
-            return _measure(launcher_command, output, machine, resume, as_json, limits)
-        _refuse_for_check(output, resume)
-        return _check(launcher_command, check, machine, as_json, limits)
+            return _measure_machine(
+                launcher_command, output, machine, resume, as_json, limits
+            )
+        _check_output_options(output, resume)
+        return _check_hosts(launcher_command, check, machine, as_json, limits)
     except JobEnded as error:
         raise Failure(str(error)) from None
 
 
-def _measure(
+def _measure_machine(
     launcher: list[str],
     output: Path | None,
     claimed: str | None,
@@ -190,7 +194,7 @@ def _measure(
     return 0
 
 
-def _refuse_for_check(output: Path | None, resume: bool) -> None:
+def _check_output_options(output: Path | None, resume: bool) -> None:
     from topoloom._core import Error
 
     if output is not None:
@@ -199,7 +203,7 @@ def _refuse_for_check(output: Path | None, resume: bool) -> None:
         raise Error("--check always remeasures; --resume is not allowed")
 
 
-def _check(
+def _check_hosts(
     launcher: list[str],
     reference: Path,
     wiring: str | None,
@@ -214,11 +218,11 @@ def _check(
     if as_json:
         print_json(checked.document())
     else:
-        print(_verdict(checked))
+        print(_format_verdict(checked))
     return 0 if checked.good else 1
 
 
-def _wiring(machine: str | None, check: Path | None) -> str | Path:
+def _choose_wiring(machine: str | None, check: Path | None) -> str | Path:
     """Return the description of the hosts' wiring from -m or --check."""
     from topoloom._core import Error
 
@@ -232,7 +236,7 @@ def _wiring(machine: str | None, check: Path | None) -> str | Path:
     return wiring
 
 
-def _locate(
+def _locate_bad_parts(
     machine: str | Path,
     measured: list[str],
     allocation: str | None,
@@ -244,7 +248,7 @@ def _locate(
     from topoloom.cli.probed_output import print_located
     from topoloom.tasks.machines.bad_parts import locate_bad_parts
 
-    with suggesting_partial():
+    with suggest_partial():
         located = locate_bad_parts(machine, measured, allocation, partial)
     if as_json:
         print_json(located.document())
@@ -279,7 +283,7 @@ class _StageBars:
         return advance
 
 
-def _verdict(checked: CheckedMachine) -> str:
+def _format_verdict(checked: CheckedMachine) -> str:
     from topoloom.support.units import counted
 
     hosts = counted(len(checked.hosts), checked.unit)
@@ -299,13 +303,15 @@ def _verdict(checked: CheckedMachine) -> str:
     for part in checked.bad_parts:
         text += f"; {part.sentence}"
     if checked.unmeasured:
-        text += f"; no time for {_named(checked.unmeasured)}"
+        text += f"; no time for {_format_units(checked.unmeasured)}"
     if checked.crowded:
-        text += f"; more ranks than CPUs, so not judged: {_named(checked.crowded)}"
+        text += (
+            f"; more ranks than CPUs, so not judged: {_format_units(checked.crowded)}"
+        )
     return text
 
 
-def _named(units: list[str]) -> str:
+def _format_units(units: list[str]) -> str:
     from topoloom.support.hostlist import compress_hostlist, is_host_name
 
     return (

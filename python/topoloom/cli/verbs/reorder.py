@@ -56,7 +56,7 @@ def command(
     options = ReorderOptions(mapper, objective, read_search(seed, time))
     if machine is None and (allocation is not None or hosts is not None):
         raise Error("--allocation and --hosts require a machine; add --machine")
-    where = None if machine is None else _where(machine, allocation, hosts)
+    where = None if machine is None else _load_hosts(machine, allocation, hosts)
     done = run_reordered(program, where, options, mpicc)
     if as_json:
         note(json.dumps({"command": done.command, "result": "\n".join(done.lines)}))
@@ -66,10 +66,12 @@ def command(
     return done.status
 
 
-def _where(machine: str, allocation: str | None, hosts: str | None) -> AllocatedHosts:
+def _load_hosts(
+    machine: str, allocation: str | None, hosts: str | None
+) -> AllocatedHosts:
     from topoloom.support.hostlist import expand_hostlist
-    from topoloom.tasks.launch_slots import with_names
+    from topoloom.tasks.launch_slots import set_host_names
     from topoloom.tasks.problem import AllocationSpec, load_nodes
 
     given, _ = load_nodes(machine, AllocationSpec(allocation))
-    return with_names(given, expand_hostlist(hosts)) if hosts is not None else given
+    return set_host_names(given, expand_hostlist(hosts)) if hosts is not None else given

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli.options.files import AsJson, output_option
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationText,
     LimitOptions,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.placed_run import Job, RecordedJob
 
 
-@with_groups
+@flatten_option_groups
 def command(
     program: Program,
     *,
@@ -123,27 +123,29 @@ def command(
     from topoloom.launch.launchers.unplaced_command import read_unplaced_command
     from topoloom.placements.placement_file import save_placement
     from topoloom.preload.collectives import read_setting
-    from topoloom.tasks.launch_slots import find_slots, launcher_name
+    from topoloom.tasks.launch_slots import find_launcher_name, find_slots
     from topoloom.tasks.objective import check_objective
-    from topoloom.tasks.placed_run import Job, place_job, start_placed, write_page
+    from topoloom.tasks.placed_run import Job, place_job, run_placed, write_page
     from topoloom.tasks.problem import AllocationSpec, check_fit
 
     check_objective(objective)
     if machine is None:
         raise Error("no machine is given; add --machine")
     check_collectives(collectives)
-    check_page = _page_check(page, output)
+    check_page = _make_page_check(page, output)
     setting = replace_collectives
     replaced = None if setting is None else read_setting(setting)
     search = read_search(seed, time)
     read = read_unplaced_command(program) if world else read_command(program)
-    where = AllocationSpec(allocation, order=limits.launch_order(launcher_name(read)))
+    where = AllocationSpec(
+        allocation, order=limits.launch_order(find_launcher_name(read))
+    )
     slots = find_slots(read, machine, where, hosts, *binding, limits.cores_per_rank)
     check_objective(objective, slots.allocation.machine)
     nodes = len(slots.allocation.nodes)
     check_page(read.rank_count() or 0, nodes)
     job = Job(program, read, mpicc, replaced)
-    recorded = _recorded(job, slots, profile, collectives)
+    recorded = _load_or_record(job, slots, profile, collectives)
     graph = recorded.graph
     if graph is None:
         note(
@@ -154,7 +156,7 @@ def command(
     graph_file = str(profile or "")
     name = graph_file or "the program"
     check_fit(graph, slots.allocation, name)
-    slots = slots.used(graph.rank_count, as_started=world)
+    slots = slots.select_used(graph.rank_count, as_started=world)
     check_page(graph.rank_count, nodes)
     placed = place_job(
         recorded, slots, objective, mapper, search, graph_file, command_line.get()
@@ -162,7 +164,7 @@ def command(
     if output is not None:
         save_placement(output, placed.file)
     announce = (lambda _: None) if as_json else partial(note_placement, placed)
-    launch, run_report = start_placed(
+    launch, run_report = run_placed(
         job, slots, placed, announce, make_report_note(quiet=as_json)
     )
     written = None
@@ -172,7 +174,9 @@ def command(
     return run_report.status
 
 
-def _page_check(page: Path | None, output: Path | None) -> Callable[[int, int], None]:
+def _make_page_check(
+    page: Path | None, output: Path | None
+) -> Callable[[int, int], None]:
     """Raise an error if the page cannot be written; return a check of its size."""
     from topoloom._core import Error
 
@@ -187,18 +191,18 @@ def _page_check(page: Path | None, output: Path | None) -> Callable[[int, int], 
     return check_size
 
 
-def _recorded(
+def _load_or_record(
     job: Job, slots: LaunchSlots, profile: Path | None, collectives: str
 ) -> RecordedJob:
     """Read the profile; without a profile, record the program."""
     from topoloom.cli.exit_status import Failure
     from topoloom.preload.record import NothingRecorded
-    from topoloom.tasks.launch_slots import refuse_early
-    from topoloom.tasks.placed_run import load_recorded, record_job
+    from topoloom.tasks.launch_slots import check_applicable
+    from topoloom.tasks.placed_run import load_recording, record_job
 
     if profile is not None:
-        return load_recorded(job, profile)
-    refuse_early(job.read, slots)
+        return load_recording(job, profile)
+    check_applicable(job.read, slots)
     try:
         return record_job(job, collectives)
     except NothingRecorded as error:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from topoloom.cli.options.files import AsJson, GraphFile
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
@@ -20,7 +20,7 @@ from topoloom.cli.options.simulators import SimulatorName
 from topoloom.cli.parameters import Argument
 
 
-@with_groups
+@flatten_option_groups
 def command(
     graph: GraphFile,
     placements: Annotated[

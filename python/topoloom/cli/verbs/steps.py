@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Figure, output_option
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.messages import MaybeBytes, Model
 from topoloom.cli.options.searches import Seed
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MAX_LISTED = 24
 
 
-@with_groups
+@flatten_option_groups
 def command(
     steps: Annotated[
         str,
@@ -129,7 +129,7 @@ def _print(steps: str, judged: Contention) -> None:
     from topoloom.support.units import format_bandwidth, format_count
 
     found = judged.steps
-    met = [fact for fact in found if fact.meets]
+    met = [fact for fact in found if fact.has_contention]
     tree = found and found[0].ascent is not None
     rated = found and found[0].rate is not None
     cut = not rated and len(found) > MAX_LISTED
@@ -158,15 +158,24 @@ def _print(steps: str, judged: Contention) -> None:
     print_table(columns, rows)
     facts = []
     if len(found) > MAX_LISTED:
-        free = [number for number, fact in enumerate(found, 1) if not fact.meets]
+        free = [
+            number for number, fact in enumerate(found, 1) if not fact.has_contention
+        ]
         facts.append(
             ("meet nowhere", f"steps {compress_ranges(free)}" if free else "-")
         )
     if cut and len(met) > MAX_LISTED:
         facts.append(("not listed", f"{len(met) - MAX_LISTED} more that meet"))
-    facts.append(("on the routes", _sum(found, [fact.routes for fact in found])))
+    facts.append(
+        ("on the routes", _summarize_contention(found, [fact.routes for fact in found]))
+    )
     if tree:
-        facts.append(("any ascent", _sum(found, [fact.ascent for fact in found])))
+        facts.append(
+            (
+                "any ascent",
+                _summarize_contention(found, [fact.ascent for fact in found]),
+            )
+        )
     if judged.found is not None:
         proof = "; no order has fewer" if judged.found.fewest else ""
         where = "on the routes" if judged.found.on == "routes" else "any ascent"
@@ -184,7 +193,7 @@ def _print(steps: str, judged: Contention) -> None:
     print_facts(facts)
 
 
-def _sum(found: list[StepContention], where: list[Any]) -> str:
+def _summarize_contention(found: list[StepContention], where: list[Any]) -> str:
     meet = [
         fact.rounds
         for fact, meetings in zip(found, where, strict=True)

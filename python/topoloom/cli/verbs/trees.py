@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.searches import Seed
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _SIZES = "8,256,4KiB,64KiB,1MiB"
 
 
-@with_groups
+@flatten_option_groups
 def command(
     machine: MachineText,
     roots: Annotated[

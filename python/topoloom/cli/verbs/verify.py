@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from topoloom.cli.options.files import AsJson, PlacementFile
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.programs import (
     BindingOptions,
     Hosts,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_NAMED = 20
 
 
-@with_groups
+@flatten_option_groups
 def command(
     placement: PlacementFile,
     program: Program,
@@ -80,7 +80,9 @@ def command(
             raise Error("--mpicc is for MPI programs, not for PyTorch; leave it out")
         run = run_torch(placement, placed, program)
         note(
-            json.dumps(run.document()) if as_json else _torch_words(run, placed.machine)
+            json.dumps(run.document())
+            if as_json
+            else _format_torch_locations(run, placed.machine)
         )
         return run.status or int(bool(run.elsewhere) or not run.ranks)
     with closing(VerifyAgent(placed, program, mpicc)) as agent:
@@ -92,10 +94,10 @@ def command(
         note(json.dumps({"exit_status": run_report.status, **run_report.document()}))
     else:
         note_unverified(run_report)
-    return run_report.status if run_report.status or run_report.holds else 1
+    return run_report.status if run_report.status or run_report.is_verified else 1
 
 
-def _torch_words(run: TorchRun, machine: Machine) -> str:
+def _format_torch_locations(run: TorchRun, machine: Machine) -> str:
     """Format the locations of the ranks and their cost."""
     from topoloom.placements.measures import measure_text, measure_title
     from topoloom.support.gain import format_percent

@@ -51,7 +51,7 @@ def read_chakra(files: Sequence[Path]) -> Trace:
     for file in files:
         with prefix_errors(file):
             if file.suffix == ".json":
-                groups |= _groups(parse_json(read_content(file)))
+                groups |= _parse_groups(parse_json(read_content(file)))
                 continue
             found = re.search(r"([0-9]{1,9})\.et$", file.name)
             if found is None:
@@ -76,7 +76,7 @@ def read_chakra(files: Sequence[Path]) -> Trace:
     return trace
 
 
-def _groups(document: Any) -> dict[str, list[int]]:
+def _parse_groups(document: Any) -> dict[str, list[int]]:
     if not isinstance(document, dict):
         raise Error("does not map the names of groups to ranks")
     found = {}
@@ -98,16 +98,16 @@ def _read_node(
         if number == _KIND:
             kind = value
         elif number == _ATTRIBUTE and isinstance(value, bytes):
-            name, held = _attribute(value)
+            name, held = _parse_attribute(value)
             attributes[name] = held
     if kind not in (_SEND, _RECEIVE, _COLLECTIVE) or attributes.get("is_cpu_op") == 1:
         return False
     if kind != _RECEIVE:
-        _count(trace, rank, kind, attributes, groups)
+        _count_messages(trace, rank, kind, attributes, groups)
     return True
 
 
-def _count(
+def _count_messages(
     trace: Trace,
     rank: int,
     kind: int | bytes,
@@ -137,15 +137,15 @@ def _count(
         return
     members = groups[group] if group else list(range(trace.ranks))
     if operation == "alltoall":
-        trace.observe_even(rank, members, size)
+        trace.add_even_exchange(rank, members, size)
         return
     root = attributes.get("root_rank")
-    trace.observe(
+    trace.add_member_calls(
         rank, operation, members, size, members.index(root) if root in members else None
     )
 
 
-def _attribute(message: bytes) -> tuple[str, Any]:
+def _parse_attribute(message: bytes) -> tuple[str, Any]:
     """Read an attribute: name and value (integer, string, or booleans as bytes)."""
     name = ""
     held: Any = None

@@ -67,11 +67,11 @@ def _load_rank(data: bytes) -> tuple[dict[str, Any], Any]:
 def read_flight_recorder(files: Sequence[Path]) -> Trace:
     """Read the dumps of a job, one file per rank; file names end with the rank."""
     dumps, losses = read_rank_files(files, _load_rank)
-    stated = {rank: _groups(file, dump) for rank, (file, dump) in dumps.items()}
+    stated = {rank: _parse_groups(file, dump) for rank, (file, dump) in dumps.items()}
     members = [one for groups in stated.values() for one in groups.values()]
     trace = Trace(1 + max([*dumps, *(max(one) for one in members)]))
     trace.losses += losses
-    recorded = _recorded_groups(dumps)
+    recorded = _find_recorded_groups(dumps)
     for rank, (file, dump) in sorted(dumps.items()):
         trace.seen.add(rank)
         nameless = list(stated[rank]) == [""]
@@ -81,23 +81,25 @@ def read_flight_recorder(files: Sequence[Path]) -> Trace:
     return trace
 
 
-def _recorded_groups(
+def _find_recorded_groups(
     dumps: Mapping[int, tuple[Path, dict[str, Any]]],
 ) -> dict[str, list[int]]:
     """Return the ranks with calls in each group."""
     found: dict[str, list[int]] = {}
     for rank, (_, dump) in sorted(dumps.items()):
-        for name in {_group(one) for one in dump["entries"] if isinstance(one, dict)}:
+        for name in {
+            _find_group(one) for one in dump["entries"] if isinstance(one, dict)
+        }:
             found.setdefault(name, []).append(rank)
     return found
 
 
-def _group(entry: dict[str, Any]) -> str:
+def _find_group(entry: dict[str, Any]) -> str:
     group = entry.get("process_group") or [None]
     return str(group[0] if isinstance(group, list | tuple) else group)
 
 
-def _groups(file: Path, dump: dict[str, Any]) -> dict[str, list[int]]:
+def _parse_groups(file: Path, dump: dict[str, Any]) -> dict[str, list[int]]:
     config = dump.get("pg_config")
     if not isinstance(config, dict):
         raise Error(f"{file}: has no 'pg_config', which says who is in a group")
@@ -120,7 +122,7 @@ def _read_rank(
     if lost := (max(numbers) + 1 - len(numbers) if numbers else 0):
         trace.add_loss(f"rank {rank} lost {lost} entries of its ring buffer")
     for entry in entries:
-        name = _group(entry)
+        name = _find_group(entry)
         members = groups.get(name) or groups.get(str(entry.get("pg_id")))
         if members is None:
             trace.add_loss(f"rank {rank} does not say who is in group '{name}'")
@@ -131,7 +133,7 @@ def _read_rank(
             continue
         operation = translate_operation(title)
         if operation is None:
-            if _amount(entry, "input") and title != "coalesced":
+            if _count_bytes(entry, "input") and title != "coalesced":
                 trace.add_loss(f"'{title}' is not a collective that is known")
             continue
         _read_collective(trace, rank, operation, members, entry)
@@ -146,14 +148,14 @@ def _read_message(
     if max(places) >= len(members):
         raise Error(f"'{peers[0]}' is not among the {len(members)} ranks of its group")
     source, target = (members[place] for place in places)
-    trace.send(source, target, _amount(entry, "input"))
+    trace.send(source, target, _count_bytes(entry, "input"))
 
 
 def _read_collective(
     trace: Trace, rank: int, operation: str, members: list[int], entry: dict[str, Any]
 ) -> None:
-    amount = 0 if operation == "barrier" else _amount(entry, "input")
-    out = _amount(entry, "output")
+    amount = 0 if operation == "barrier" else _count_bytes(entry, "input")
+    out = _count_bytes(entry, "output")
     ends = {"allgather": (out, amount), "reduce_scatter": (amount, out)}
     whole, part = ends.get(operation, (0, 0))
     if part and whole != part * len(members):
@@ -163,12 +165,12 @@ def _read_collective(
         )
         return
     if operation == "alltoall":
-        trace.observe_even(rank, members, amount, received=out)
+        trace.add_even_exchange(rank, members, amount, received=out)
         return
-    trace.observe(rank, operation, members, amount)
+    trace.add_member_calls(rank, operation, members, amount)
 
 
-def _amount(entry: dict[str, Any], side: str) -> int:
+def _count_bytes(entry: dict[str, Any], side: str) -> int:
     sizes, types = entry.get(f"{side}_sizes") or [], entry.get(f"{side}_dtypes") or []
     if len(sizes) != len(types):
         raise Error(f"an entry has {len(sizes)} {side}_sizes, but {len(types)} types")

@@ -76,22 +76,22 @@ def read_hlo(text: str) -> Trace:
     header, _, _ = text.partition("\n")
     if not header.startswith("HloModule"):
         raise Error("does not begin with HloModule: XLA writes it before the program")
-    replicas = _attribute(header, "replica_count")
-    partitions = _attribute(header, "num_partitions")
+    replicas = _read_attribute(header, "replica_count")
+    partitions = _read_attribute(header, "num_partitions")
     trace = Trace(replicas * partitions)
-    computations, entry = _computations(text)
+    computations, entry = _parse_computations(text)
     counted = _CallCounter(computations, trace).count(entry)
     for operation, times in counted.items():
         _count(trace, operation, times, replicas, partitions)
     return trace
 
 
-def _attribute(header: str, name: str) -> int:
+def _read_attribute(header: str, name: str) -> int:
     found = re.search(rf"\b{name}=([0-9]{{1,9}})", header)
     return int(found[1]) if found else 1
 
 
-def _computations(text: str) -> tuple[dict[str, _Computation], str]:
+def _parse_computations(text: str) -> tuple[dict[str, _Computation], str]:
     found: dict[str, _Computation] = {}
     entry, current, closed = "", None, True
     for line in text.splitlines():
@@ -117,7 +117,7 @@ def _add_instruction(
     word, rest = match[2], line[match.end() :]
     if word in _COLLECTIVES:
         kind, started = _COLLECTIVES[word], match[3] is not None
-        size = _size(_part(match[1], kind, started))
+        size = _count_shape_bytes(_select_part(match[1], kind, started))
         computation.operations[_Operation(kind, size, started, rest)] += 1
         return
     if word == "async" and not match[3]:
@@ -134,7 +134,7 @@ def _add_instruction(
     computation.calls.append(_Call(tuple(names), times, word))
 
 
-def _part(shape: str, kind: str, started: bool) -> str:
+def _select_part(shape: str, kind: str, started: bool) -> str:
     """Return the part of a result's shape that contains the transferred data."""
     if not (started and kind == "send" and shape.startswith("(")):
         return shape
@@ -146,7 +146,7 @@ def _part(shape: str, kind: str, started: bool) -> str:
     return shape
 
 
-def _size(shape: str) -> int:
+def _count_shape_bytes(shape: str) -> int:
     if "[-" in shape:
         raise Error(f"the shape '{shape[:40]}' has a negative dimension")
     bits = 0
@@ -154,11 +154,11 @@ def _size(shape: str) -> int:
         count = 1
         for dim in dims.replace("<=", "").split(","):
             count *= int(dim) if dim else 1
-        bits += 8 * -(-count * _bits(kind) // 8)
+        bits += 8 * -(-count * _find_bits(kind) // 8)
     return bits // 8
 
 
-def _bits(kind: str) -> int:
+def _find_bits(kind: str) -> int:
     if kind in _BITS:
         return _BITS[kind]
     found = re.match(r"[a-z]+([0-9]+)", kind)
@@ -171,16 +171,16 @@ class _CallCounter:
     """Counts the operations of a computation and of the computations it calls."""
 
     def __init__(self, computations: dict[str, _Computation], trace: Trace) -> None:
-        self._computations = computations
+        self._parse_computations = computations
         self._trace = trace
         self._known: dict[str, Counter[_Operation]] = {}
 
     def count(self, name: str) -> Counter[_Operation]:
         if name not in self._known:
-            if name not in self._computations:
+            if name not in self._parse_computations:
                 raise Error(f"the program is cut short: there is no computation {name}")
             self._known[name] = Counter()  # stops at cycles, which XLA does not write
-            self._known[name] = self._count(self._computations[name])
+            self._known[name] = self._count(self._parse_computations[name])
         return self._known[name]
 
     def _count(self, computation: _Computation) -> Counter[_Operation]:
@@ -218,7 +218,7 @@ def _count(
     groups = parse_groups(
         after if found else "{}", _counted(operation, replicas, partitions)
     )
-    for members in _devices(groups, operation, replicas, partitions):
+    for members in _list_devices(groups, operation, replicas, partitions):
         n = len(members)
         if kind == "allgather":
             # The result of a start operation contains input and output.
@@ -244,13 +244,13 @@ def _count_sends(
     for ends in (numbers[::2], numbers[1::2]):
         if len(set(ends)) < len(ends):
             raise Error(f"source_target_pairs={{{pairs[1]}}} names a device twice")
-    for row in _devices([np.array(numbers)], operation, replicas, partitions):
+    for row in _list_devices([np.array(numbers)], operation, replicas, partitions):
         for source, target in row.reshape(-1, 2).tolist():
             if source != target:
                 trace.send(source, target, size, times)
 
 
-def _mode(operation: _Operation) -> str:
+def _find_member_kind(operation: _Operation) -> str:
     """Return what group members are: "replicas", "partitions", "both" or "devices"."""
     has_channel = "channel_id=" in operation.attributes
     if "use_global_device_ids=true" in operation.attributes:
@@ -261,17 +261,17 @@ def _mode(operation: _Operation) -> str:
 
 
 def _counted(operation: _Operation, replicas: int, partitions: int) -> int:
-    mode = _mode(operation)
+    mode = _find_member_kind(operation)
     if mode == "devices":
         return replicas * partitions
     return partitions if mode == "partitions" else replicas
 
 
-def _devices(
+def _list_devices(
     groups: Groups, operation: _Operation, replicas: int, partitions: int
 ) -> Iterator[NDArray[np.int64]]:
     """Yield the devices of groups; a group of replicas exists once per partition."""
-    mode = _mode(operation)
+    mode = _find_member_kind(operation)
     for group in groups:
         if mode == "devices":
             yield group

@@ -83,7 +83,7 @@ def read_inspector(files: Sequence[Path]) -> Trace:
                     f"process {pid} of {host} has several GPUs, and lines do not say "
                     "which of them they are of; start a process per GPU"
                 )
-    ranks, rank_of = _ranks(lines, members, sizes)
+    ranks, rank_of = _assign_ranks(lines, members, sizes)
     trace = Trace(ranks)
     trace.losses += losses
     trace.seen |= set(rank_of.values())
@@ -146,7 +146,7 @@ def read_inspector_lines(
     sizes: dict[str, int] = {}
     for file in files:
         with prefix_errors(file):
-            lines += _lines(file, read_content(file), sizes, losses, partial)
+            lines += _parse_lines(file, read_content(file), sizes, losses, partial)
     if not lines:
         raise Error(f"{files[0]}: contains no line of the Inspector")
     most: dict[str, int] = {}
@@ -157,7 +157,7 @@ def read_inspector_lines(
     return lines, sizes, losses
 
 
-def _lines(
+def _parse_lines(
     file: Path,
     data: bytes,
     sizes: dict[str, int],
@@ -198,7 +198,7 @@ def _lines(
             yield line
 
 
-def _ranks(
+def _assign_ranks(
     lines: Sequence[InspectorLine],
     members: dict[str, dict[int, Process]],
     sizes: dict[str, int],
@@ -260,7 +260,7 @@ def _read_line(
     members = [rank_of[group[place]] for place in range(count)]
     operation = _OPERATIONS[word]
     root = line.body.get("coll_root") if operation in _ROOTED else None
-    trace.observe(
+    trace.add_member_calls(
         rank,
         operation,
         members,

@@ -112,11 +112,11 @@ def infer_mesh(profile: Profile) -> InferredMesh:
         busy = found.setdefault((shape, name, size), {})
         busy[group] = busy.get(group, 0) + calls
     operations = [
-        Operation(_axes(shape, names), name, size, max(calls.values()))
+        Operation(_name_axes(shape, names), name, size, max(calls.values()))
         for (shape, name, size), calls in found.items()
     ]
     operations += [
-        Operation(_axes(shape, names), pattern, bytes, 1)
+        Operation(_name_axes(shape, names), pattern, bytes, 1)
         for shape, pattern, bytes in (*lines, *exchanges)
     ]
     return InferredMesh(mesh, sorted(operations), left_over)
@@ -131,20 +131,20 @@ def _find_axes(
     stages with shared embeddings, has no shape if it does not fit the axes of other
     groups.
     """
-    shapes = [_shape(members) for members in map(np.sort, profile.communicators)]
+    shapes = [_find_shape(members) for members in map(np.sort, profile.communicators)]
     ranks: dict[Shape, set[int]] = defaultdict(set)
     for shape, members in zip(shapes, profile.communicators, strict=True):
         ranks[shape] |= set(members.tolist())
     cuts = {1, profile.rank_count}
     some = [shape for shape in ranks if len(ranks[shape]) < profile.rank_count]
     for shape in (*(ranks.keys() - some), *lines):
-        cuts |= _cuts(shape)
+        cuts |= _list_axis_bounds(shape)
     outside = set[Shape]()
     for shape in sorted(some):
-        if _find_conflict(sorted(cuts | _cuts(shape))):
+        if _find_conflict(sorted(cuts | _list_axis_bounds(shape))):
             outside.add(shape)
         else:
-            cuts |= _cuts(shape)
+            cuts |= _list_axis_bounds(shape)
     return [None if one in outside else one for one in shapes], sorted(cuts)
 
 
@@ -153,12 +153,12 @@ def _find_conflict(cuts: Sequence[int]) -> tuple[int, int] | None:
     return next((both for both in pairwise(cuts) if both[1] % both[0]), None)
 
 
-def _cuts(shape: Shape) -> set[int]:
+def _list_axis_bounds(shape: Shape) -> set[int]:
     """Return the strides at which the axes of a group begin and end."""
     return {cut for stride, size in shape for cut in (stride, stride * size)}
 
 
-def _axes(shape: Shape, names: dict[int, str]) -> tuple[str, ...]:
+def _name_axes(shape: Shape, names: dict[int, str]) -> tuple[str, ...]:
     return tuple(
         name
         for start, name in names.items()
@@ -166,7 +166,7 @@ def _axes(shape: Shape, names: dict[int, str]) -> tuple[str, ...]:
     )
 
 
-def _shape(members: NDArray[np.int64]) -> Shape:
+def _find_shape(members: NDArray[np.int64]) -> Shape:
     """Return the strides and sizes of a group: ranks 0, 1, 4, 5 are 2 x 2."""
     offsets = (members - members[0]).tolist()
     shape: list[tuple[int, int]] = []

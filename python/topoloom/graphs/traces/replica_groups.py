@@ -32,9 +32,11 @@ _ARRAY = re.compile(r"\[([0-9,]+)\](?:T\(([0-9,]+)\))?")
 def parse_groups(text: str, devices: int) -> Groups:
     """Parse the value of ``replica_groups=``; ``{}`` means all devices."""
     if found := _MESH.match(text):
-        return list(_mesh_lines(found[1], found[2], found[3]))
+        return list(_list_mesh_groups(found[1], found[2], found[3]))
     if found := _IOTA.match(text):
-        return list(_iota(_numbers(found[1]), _numbers(found[2]), found[3]))
+        return list(
+            _parse_iota(_parse_numbers(found[1]), _parse_numbers(found[2]), found[3])
+        )
     if found := _LISTS.match(text):
         rows = re.findall(r"\{([0-9, ]*)\}", found[0][1:-1])
         groups = [
@@ -46,21 +48,21 @@ def parse_groups(text: str, devices: int) -> Groups:
     raise Error(f"cannot read the groups '{text[:40]}'")
 
 
-def _iota(
+def _parse_iota(
     shape: list[int], dims: list[int], transposed: str | None
 ) -> NDArray[np.int64]:
     if prod(shape) != prod(dims):
         raise Error(f"groups of the shape {shape} do not fit {dims} devices")
     array = np.arange(prod(dims), dtype=np.int64).reshape(dims)
     if transposed is not None:
-        order = _numbers(transposed)
+        order = _parse_numbers(transposed)
         if sorted(order) != list(range(len(dims))):
             raise Error(f"T({transposed}) does not order {len(dims)} dimensions")
         array = array.transpose(order)
     return array.reshape(shape[0], -1) if len(shape) > 1 else array.reshape(1, -1)
 
 
-def _mesh_lines(mesh: str, devices: str | None, axes: str) -> NDArray[np.int64]:
+def _list_mesh_groups(mesh: str, devices: str | None, axes: str) -> NDArray[np.int64]:
     sizes = {one[0]: int(one[1]) for one in _AXIS.findall(mesh) if one[1]}
     if not sizes:
         raise Error(f"cannot read the mesh '{mesh[:40]}'")
@@ -84,27 +86,29 @@ def _mesh_lines(mesh: str, devices: str | None, axes: str) -> NDArray[np.int64]:
             dims.append(end // start)
     grouped = [place[name, before] for name, before, size in wanted if size > 1]
     others = [at for at in range(len(dims)) if at not in grouped]
-    array = _devices(devices, prod(sizes.values())).reshape(dims)
+    array = _parse_devices(devices, prod(sizes.values())).reshape(dims)
     count = prod(dims[at] for at in grouped)
     lines: NDArray[np.int64] = array.transpose(others + grouped).reshape(-1, count)
     return lines
 
 
-def _devices(text: str | None, count: int) -> NDArray[np.int64]:
+def _parse_devices(text: str | None, count: int) -> NDArray[np.int64]:
     if text is None:
         return np.arange(count, dtype=np.int64)
     if found := _IOTA.match(text):
-        array = _iota(_numbers(found[1]), _numbers(found[2]), found[3])
+        array = _parse_iota(
+            _parse_numbers(found[1]), _parse_numbers(found[2]), found[3]
+        )
     elif found := _ARRAY.match(text):
-        array = _iota([count], _numbers(found[1]), found[2])
+        array = _parse_iota([count], _parse_numbers(found[1]), found[2])
     else:
-        array = np.array(_numbers(text), np.int64)
+        array = np.array(_parse_numbers(text), np.int64)
     if sorted(array.ravel().tolist()) != list(range(count)):
         raise Error(f"device_ids=({text[:40]}) does not name {count} devices once")
     return array.ravel()
 
 
-def _numbers(text: str) -> list[int]:
+def _parse_numbers(text: str) -> list[int]:
     words = [word for word in text.replace(" ", "").split(",") if word]
     if not all(re.fullmatch("[0-9]{1,10}", word) for word in words):
         raise Error(f"cannot read the numbers '{text[:40]}'")

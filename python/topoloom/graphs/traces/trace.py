@@ -2,7 +2,7 @@
 """Collects the collectives and messages of a trace, and makes a profile.
 
 Compiled programs contain collectives of whole groups (`add`). Traces of ranks contain
-the calls of each member (`observe`), which must agree.
+the calls of each member (`add_member_calls`), which must agree.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Trace:
             call = _Call(operation, self._check_ranks(members), bytes, root)
             self._calls[call] += calls
 
-    def observe(
+    def add_member_calls(
         self,
         rank: int,
         operation: str,
@@ -80,7 +80,7 @@ class Trace:
         call = _Call(operation, self._check_ranks(members), bytes, root or 0)
         self._observed[call][rank] += calls
 
-    def observe_even(
+    def add_even_exchange(
         self,
         rank: int,
         members: Sequence[int],
@@ -93,7 +93,7 @@ class Trace:
             self.add_loss("an all-to-all has no split sizes, and is not even")
         else:
             part = sent // len(members)
-            self.observe(rank, "alltoall", members, part, calls=calls)
+            self.add_member_calls(rank, "alltoall", members, part, calls=calls)
 
     def exchange(
         self, rank: int, members: Sequence[int], parts: Sequence[int], calls: int = 1
@@ -101,7 +101,7 @@ class Trace:
         """Count a member's all-to-all with the bytes sent to each member."""
         self._exchanges[self._check_ranks(members)][rank] += calls
         if len(set(parts)) == 1:
-            self.observe(rank, "alltoall", members, parts[0], calls=calls)
+            self.add_member_calls(rank, "alltoall", members, parts[0], calls=calls)
         else:
             self._send_parts(rank, members, parts, calls)
 
@@ -167,33 +167,37 @@ class Trace:
         ]
         return Profile(
             self.ranks,
-            _table(traffic),
-            _table(records),
+            _make_table(traffic),
+            _make_table(records),
             [np.array(members, np.int64) for members in numbers],
             missing=self.missing if self.seen else [],
         )
 
     def _join_members(self) -> None:
         for members, counts in self._exchanges.items():
-            self._agree("alltoall", members, counts)
+            self._check_agreement("alltoall", members, counts)
         for call, counts in self._observed.items():
             if call.members in self._exchanges and call.operation == "alltoall":
                 most = max(counts.values())
-                if any(counts[rank] != most for rank in self._present(call.members)):
+                if any(
+                    counts[rank] != most for rank in self._list_present(call.members)
+                ):
                     # In the same calls, other members have uneven parts.
                     for rank, calls in counts.items():
                         parts = [call.bytes] * len(call.members)
                         self._send_parts(rank, call.members, parts, calls)
                     continue
             what = f"{call.operation} with {call.bytes} bytes"
-            self._calls[call] += self._agree(what, call.members, counts)
+            self._calls[call] += self._check_agreement(what, call.members, counts)
         self._observed.clear()
         self._exchanges.clear()
 
-    def _agree(self, what: str, members: Sequence[int], counts: Counter[int]) -> int:
+    def _check_agreement(
+        self, what: str, members: Sequence[int], counts: Counter[int]
+    ) -> int:
         """Return the number of calls; if members disagree, the largest."""
         most = max(counts.values())
-        for rank in self._present(members):
+        for rank in self._list_present(members):
             if counts[rank] != most:
                 self.add_loss(
                     f"ranks of a group disagree: rank {rank} has {counts[rank]} of "
@@ -202,7 +206,7 @@ class Trace:
                 break
         return most
 
-    def _present(self, members: Sequence[int]) -> list[int]:
+    def _list_present(self, members: Sequence[int]) -> list[int]:
         return [rank for rank in members if rank in self.seen]
 
     def _check_ranks(
@@ -217,5 +221,5 @@ class Trace:
         return members
 
 
-def _table(rows: Sequence[tuple[int, ...]]) -> NDArray[np.int64]:
+def _make_table(rows: Sequence[tuple[int, ...]]) -> NDArray[np.int64]:
     return np.array(rows, np.int64).reshape(-1, 6)

@@ -46,7 +46,7 @@ class IncompleteTraceError(Error):
     """Raised for an incomplete trace; the present part is usable."""
 
 
-class ReadTrace(NamedTuple):
+class TraceContent(NamedTuple):
     """A profile, and descriptions of missing data."""
 
     profile: Profile
@@ -83,7 +83,7 @@ def detect_trace_format(path: str | Path) -> str | None:
 
 def read_trace(
     path: str | Path, kind: str | None = None, partial: bool = False
-) -> ReadTrace:
+) -> TraceContent:
     """Read a trace.
 
     Parameters
@@ -113,7 +113,7 @@ def read_trace(
         more = len(trace.losses) - 3
         rest = f"; and {more} more" if more > 0 else ""
         raise IncompleteTraceError(f"{path}: {what}{rest}")
-    return ReadTrace(profile, trace.losses)
+    return TraceContent(profile, trace.losses)
 
 
 def _detect_by_head(head: bytes) -> str | None:

@@ -55,7 +55,7 @@ def read_groups(nested: Sequence[Any], host_of: Sequence[int]) -> RankGroup:
         by_host.setdefault(host, []).append(rank)
     if not nested:
         nested = list(by_host.values()) if len(by_host) > 1 else [*range(len(host_of))]
-    root = _group(nested, host_of, by_host)
+    root = _make_group(nested, host_of, by_host)
     if root.kind == GROUP:
         return RankGroup(ALL, root.ranks, root.groups)
     return root
@@ -65,13 +65,16 @@ def read_evidence(tables: Sequence[Mapping[str, Any]]) -> dict[Any, Evidence]:
     """Read the t-tests of groups by their ranks."""
     return {
         tuple(table["ranks"]): Evidence(
-            _sample(table["inside"]), _sample(table["into"]), table["t"], table["p"]
+            _make_sample(table["inside"]),
+            _make_sample(table["into"]),
+            table["t"],
+            table["p"],
         )
         for table in tables
     }
 
 
-def _group(
+def _make_group(
     nested: Sequence[Any],
     host_of: Sequence[int],
     by_host: Mapping[int, Sequence[int]],
@@ -83,7 +86,7 @@ def _group(
     else:
         kind = GROUP
     if not isinstance(nested[0], int):
-        below = tuple(_group(part, host_of, by_host) for part in nested)
+        below = tuple(_make_group(part, host_of, by_host) for part in nested)
     elif kind == GROUP:  # group of hosts with one rank each
         below = tuple(RankGroup(HOST, (rank,)) for rank in nested)
     else:
@@ -91,7 +94,7 @@ def _group(
     return RankGroup(kind, tuple(ranks), below)
 
 
-def _sample(table: Mapping[str, Any]) -> Sample:
+def _make_sample(table: Mapping[str, Any]) -> Sample:
     return Sample(table["mean_s"], table["sigma_s"], table["n"], table["outliers"])
 
 
@@ -126,9 +129,11 @@ class Boxes:
     def make_box(self, group: RankGroup) -> Box:
         """Make the box of a group, with the boxes of its parts."""
         parts = group.groups[:MAX_BOXES]
-        title = self._title(group)
+        title = self._make_title(group)
         suspect = (
-            "slow" if group.kind == HOST and self._host(group) in self._suspects else ""
+            "slow"
+            if group.kind == HOST and self._name_host(group) in self._suspects
+            else ""
         )
         evidence = None if group.kind == PART else self._evidence.get(group.ranks)
         return Box(
@@ -151,10 +156,10 @@ class Boxes:
             return f"{names[0]}: {some}"
         return compress_hostlist(names) if all(map(is_host_name, names)) else some
 
-    def _host(self, group: RankGroup) -> str:
+    def _name_host(self, group: RankGroup) -> str:
         return self._hosts[self._host_of[group.ranks[0]]]
 
-    def _title(self, group: RankGroup) -> str:
+    def _make_title(self, group: RankGroup) -> str:
         ranks = group.ranks
         members = self.describe_members(ranks)
         if group.kind == HOST:

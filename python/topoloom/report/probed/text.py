@@ -380,14 +380,14 @@ def _list_settings(probed: ProbedMachine) -> list[Fact]:
         Fact("MPI", shorten("; ".join(libraries), 200)),
     ]
     if bound != {""}:
-        cpus = shorten("; ".join(sorted(bound, key=_by_number)), 100)
+        cpus = shorten("; ".join(sorted(bound, key=_format_by_number)), 100)
         made.append(Fact("ranks are bound to CPUs", cpus))
     if probed.noise is not None:
         made.append(Fact("noise", _describe_noise(probed)))
     return made
 
 
-def _by_number(cpus: str) -> tuple[int, str]:
+def _format_by_number(cpus: str) -> tuple[int, str]:
     return len(cpus), cpus
 
 

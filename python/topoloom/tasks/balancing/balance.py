@@ -124,7 +124,9 @@ def balance_loads(
         return BalanceResult(method, loads, balance(loads, method=method))
     where = ranks._asdict()
     found = balance(loads, method=method, **where)
-    return BalanceResult(method, loads, found, _transfer_cost(found, ranks, task_bytes))
+    return BalanceResult(
+        method, loads, found, _compute_transfer_cost(found, ranks, task_bytes)
+    )
 
 
 def block_ranks(allocation: Allocation, count: int) -> Ranks:
@@ -137,7 +139,9 @@ def block_ranks(allocation: Allocation, count: int) -> Ranks:
     return Ranks(allocation, Placement(allocation, allocation.slots[:count]))
 
 
-def sent_tasks(count: int, plan: NDArray[np.int64], task_bytes: int) -> CommGraph:
+def make_transfer_graph(
+    count: int, plan: NDArray[np.int64], task_bytes: int
+) -> CommGraph:
     """Make the graph of transfers from rows of source, target and number of tasks.
 
     Raises
@@ -151,6 +155,8 @@ def sent_tasks(count: int, plan: NDArray[np.int64], task_bytes: int) -> CommGrap
     return CommGraph.from_edges(count, source, target, tasks * task_bytes)
 
 
-def _transfer_cost(found: Balance, ranks: Ranks, task_bytes: int) -> TransferCost:
-    sent = sent_tasks(len(ranks.placement.slots), found.plan, task_bytes)
+def _compute_transfer_cost(
+    found: Balance, ranks: Ranks, task_bytes: int
+) -> TransferCost:
+    sent = make_transfer_graph(len(ranks.placement.slots), found.plan, task_bytes)
     return TransferCost(ranks, task_bytes, judge(sent, *ranks))

@@ -49,7 +49,7 @@ def placed_ranks(
     return Ranks(file.allocation, file.placement)
 
 
-def ranks_by_node(ranks: Ranks) -> str:
+def format_ranks_by_node(ranks: Ranks) -> str:
     """Format the number of ranks per node, such as ``8 on each of 8 nodes``."""
     nodes = ranks.placement.slots // ranks.allocation.machine.slots_per_node
     _, counts = np.unique(nodes, return_counts=True)

@@ -71,7 +71,7 @@ def read_task_graph(path: str | Path, owners: str | Path | None = None) -> TaskL
         text = re.sub(r"^#", "%", read_text(path), flags=re.MULTILINE)
         with prefix_errors(path):
             graph = read_metis(text.encode())
-        sizes = _vertex_sizes(text, path)
+        sizes = _list_vertex_sizes(text, path)
     count = graph.rank_count
     if len(ranks) != count:
         raise Error(
@@ -85,7 +85,7 @@ def read_task_graph(path: str | Path, owners: str | Path | None = None) -> TaskL
     return TaskList(names, ranks, loads, sizes, graph, hypergraph)
 
 
-def _vertex_sizes(text: str, path: str | Path) -> NDArray[np.int64] | None:
+def _list_vertex_sizes(text: str, path: str | Path) -> NDArray[np.int64] | None:
     """Return the vertex sizes of a METIS graph that has been read without errors."""
     lines = [line for line in text.splitlines() if not line.startswith("%")]
     head = lines[0].split()

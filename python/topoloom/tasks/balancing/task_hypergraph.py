@@ -40,8 +40,8 @@ def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
     Error
         ``file:line: reason``.
     """
-    lines = _Lines(path)
-    head = _header(lines)
+    lines = _LineReader(path)
+    head = _read_header(lines)
     if head.vertices != count:
         lines.fail(f"there are {head.vertices} vertices, but ranks of {count}")
     hyperedges: list[tuple[int, list[int]]] = []
@@ -70,8 +70,10 @@ def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
     lines.finish()
     if sum(weight * len(pins) for weight, pins in hyperedges) >= MAX_BYTES:
         raise Error(f"{path}: the weights of all pins add up to 2^62 or more")
-    scale = _scale(hyperedges)
-    rows = [row for weight, pins in hyperedges for row in _pairs(pins, weight, scale)]
+    scale = _choose_scale(hyperedges)
+    rows = [
+        row for weight, pins in hyperedges for row in _make_pairs(pins, weight, scale)
+    ]
     source, target, shares = np.array(rows, np.int64).reshape(-1, 3).T
     return Hypergraph(
         np.array([weight for weight, _ in hyperedges], np.int64),
@@ -82,7 +84,7 @@ def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
     )
 
 
-def _scale(hyperedges: list[tuple[int, list[int]]]) -> int:
+def _choose_scale(hyperedges: list[tuple[int, list[int]]]) -> int:
     """Find a factor with which shares of weights are integers, or nearly so."""
     total = sum(weight * len(pins) for weight, pins in hyperedges)
     most = max(1, MAX_SHARES // max(1, total))
@@ -96,7 +98,7 @@ def _scale(hyperedges: list[tuple[int, list[int]]]) -> int:
     return scale
 
 
-def _pairs(pins: list[int], weight: int, scale: int) -> list[tuple[int, int, int]]:
+def _make_pairs(pins: list[int], weight: int, scale: int) -> list[tuple[int, int, int]]:
     if len(pins) > MAX_PAIRED:
         return [(pins[0], pin, weight * scale) for pin in pins[1:]]
     others = max(1, len(pins) - 1)
@@ -113,7 +115,7 @@ class _Header(NamedTuple):
     edge_weights: bool
 
 
-class _Lines:
+class _LineReader:
     """The lines that are not comments, one after the other."""
 
     def __init__(self, path: str | Path) -> None:
@@ -154,7 +156,7 @@ class _Lines:
                 self.fail("nothing more is expected")
 
 
-def _header(lines: _Lines) -> _Header:
+def _read_header(lines: _LineReader) -> _Header:
     words = lines.next("the header")
     a, b, c, d = (
         lines.number(words, i, "a number of the header", MAX_VERTICES) for i in range(4)

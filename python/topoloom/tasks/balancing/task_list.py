@@ -84,7 +84,7 @@ def read_tasks(path: str | Path) -> TaskList:
         names[name] = number
         owner = integer(words[1], f"{where}: the owner of a task", MAX_RANKS)
         size = integer(words[3], f"{where}: the number of bytes of a task", MAX_BYTES)
-        rows.append((owner, _load(words[2], where), size))
+        rows.append((owner, _parse_load(words[2], where), size))
     if not rows:
         raise Error(f"{path} has no tasks; give one per line below {HEAD}")
     owners, loads, sizes = zip(*rows, strict=True)
@@ -108,7 +108,7 @@ def integer(text: str, what: str, limit: int) -> int:
     return int(text)
 
 
-def _load(text: str, where: str) -> float:
+def _parse_load(text: str, where: str) -> float:
     try:
         load = float(text) if text.isascii() and "_" not in text else math.nan
     except ValueError:

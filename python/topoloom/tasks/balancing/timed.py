@@ -12,7 +12,7 @@ from topoloom._core import Balance, CommGraph, Error
 from topoloom.graphs.phases import Ints
 from topoloom.simulate import bind_switch, load_simulator
 from topoloom.simulate.result import ignore_progress
-from topoloom.tasks.balancing.balance import Ranks, sent_tasks
+from topoloom.tasks.balancing.balance import Ranks, make_transfer_graph
 
 #: Limit: the built-in switches simulate this many in ten seconds on a small machine.
 MAX_PACKETS = 20_000_000
@@ -32,7 +32,7 @@ def plan_rounds(loads: Ints, found: Balance, task_bytes: int) -> list[CommGraph]
         left -= given
         goes = given > 0
         moved = np.column_stack([source[goes], target[goes], given[goes]])
-        rounds.append(sent_tasks(len(loads), moved, task_bytes))
+        rounds.append(make_transfer_graph(len(loads), moved, task_bytes))
     return rounds
 
 
@@ -68,13 +68,13 @@ def time_moves(
     for name in names:
         own = machine if name == "switches" else None
         simulate = bind_switch(load_simulator(name), name, None, own)
-        watch = _refuse_many if name == "switches" else ignore_progress
+        watch = _check_packet_count if name == "switches" else ignore_progress
         simulated = simulate(the_machine, nodes, rounds, progress=watch)
         found[name] = sum(simulated.seconds)
     return found
 
 
-def _refuse_many(_: int, packets: int) -> None:
+def _check_packet_count(_: int, packets: int) -> None:
     if packets > MAX_PACKETS:
         raise Error(
             f"the tasks are {packets:,} packets, more than the {MAX_PACKETS:,} that "

@@ -60,7 +60,7 @@ class TaskRedistribution(NamedTuple):
     @property
     def plan(self) -> NDArray[np.int64]:
         """Transfers: rows of source, target and task count; shape ``(messages, 3)``."""
-        source, target, _ = self._moving()
+        source, target, _ = self._list_transfers()
         pairs, counts = np.unique(source * self.ranks + target, return_counts=True)
         return np.column_stack([*divmod(pairs, self.ranks), counts])
 
@@ -80,7 +80,7 @@ class TaskRedistribution(NamedTuple):
     @property
     def hop_bytes(self) -> tuple[float, float]:
         """Hop-bytes per period, before and after the redistribution."""
-        found, scale = self.balance, _scale(self.tasks)
+        found, scale = self.balance, _byte_scale(self.tasks)
         return found.hop_bytes_before / scale, found.hop_bytes / scale
 
     @property
@@ -92,12 +92,12 @@ class TaskRedistribution(NamedTuple):
         before, after = (self.periods * cut for cut in self.cut_bytes)
         return before, after + found.moved_bytes
 
-    def sent(self) -> CommGraph:
+    def make_transfer_graph(self) -> CommGraph:
         """Make the graph of transfers, one message per pair of ranks."""
-        source, target, sizes = self._moving()
+        source, target, sizes = self._list_transfers()
         return CommGraph.from_edges(self.ranks, source, target, sizes)
 
-    def _moving(self) -> tuple[NDArray[np.int64], ...]:
+    def _list_transfers(self) -> tuple[NDArray[np.int64], ...]:
         before, after = self.tasks.owners, self.balance.owners
         moves = before != after
         return (
@@ -129,7 +129,7 @@ class TaskRedistribution(NamedTuple):
         return document
 
 
-def _scale(tasks: TaskList) -> int:
+def _byte_scale(tasks: TaskList) -> int:
     """Return the scale factor of the bytes in the graph; 1 without a hypergraph."""
     return tasks.hypergraph.scale if tasks.hypergraph is not None else 1
 
@@ -205,7 +205,7 @@ def balance_tasks(
             count,
             tolerance=tolerance,
             graph=tasks.graph,
-            periods=periods / _scale(tasks) if periods > 0 else periods,
+            periods=periods / _byte_scale(tasks) if periods > 0 else periods,
             **limit,
         )
     except Error as error:  # errors of the core contain the number of the task

@@ -212,7 +212,7 @@ class BusThreads:
         self.source, self.target, self.bytes = messages_of(graph)
 
     @property
-    def speeds(self) -> dict[str, Any]:
+    def rate_arguments(self) -> dict[str, Any]:
         """The keyword arguments of `bus_rates`."""
         machine = self.allocation.machine
         return {
@@ -231,7 +231,7 @@ class BusThreads:
             at[self.source],
             at[self.target],
             sizes,
-            **self.speeds,
+            **self.rate_arguments,
         )
 
     def directions(self, elements: Sequence[int]) -> Directions:
@@ -263,7 +263,7 @@ def rank_affinities(
     found = rank_bus_affinities(allocation, graph)
     if by not in RANKINGS:
         raise Error(unknown_name("ranking", by, RANKINGS))
-    ranked = _Ranked(threads, found, by)
+    ranked = _Ranking(threads, found, by)
     first = ranked.first_of_level[:levels]
     generator = np.random.default_rng(seed)
     drawn = [generator.permutation(ELEMENTS).tolist() for _ in range(TRIALS)]
@@ -272,10 +272,13 @@ def rank_affinities(
         ranked.scores,
         ranked.elements,
         found.unit,
-        tuple(ranked.assignment(BEST if row == 0 else "", row) for row in first),
+        tuple(ranked.make_assignment(BEST if row == 0 else "", row) for row in first),
         (
-            *(ranked.found(name, elements) for name, (_, elements) in NAMED.items()),
-            ranked.found(RANDOM, drawn[0]),
+            *(
+                ranked.find_assignment(name, elements)
+                for name, (_, elements) in NAMED.items()
+            ),
+            ranked.find_assignment(RANDOM, drawn[0]),
         ),
         Drawn(
             TRIALS, float(np.mean(slowest)), float(np.std(slowest)), float(min(slowest))
@@ -297,7 +300,7 @@ def rates_by_size(
     }
 
 
-class _Ranked:
+class _Ranking:
     """The ranking of all assignments."""
 
     def __init__(self, threads: BusThreads, found: BusAffinities, by: str) -> None:
@@ -306,7 +309,9 @@ class _Ranked:
         self.elements = np.asarray(found.elements)
         keys = self.scores
         if by == BANDWIDTH:
-            rates = found.rates(threads.allocation, threads.graph, **threads.speeds)
+            rates = found.rates(
+                threads.allocation, threads.graph, **threads.rate_arguments
+            )
             # Rounded to kB/s, because sums in another order may differ in their last
             # digits.
             keys = -np.rint(np.asarray(rates)[:, [1, 0, 4]] / 1e3).astype(np.int64)
@@ -316,11 +321,11 @@ class _Ranked:
         starts = np.any(keys[1:] != keys[:-1], axis=1)
         self.first_of_level = np.flatnonzero(np.concatenate(([True], starts)))
 
-    def found(self, name: str, elements: Sequence[int]) -> Assignment:
+    def find_assignment(self, name: str, elements: Sequence[int]) -> Assignment:
         (row,) = np.flatnonzero((self.elements == elements).all(axis=1))
-        return self.assignment(name, int(row))
+        return self.make_assignment(name, int(row))
 
-    def assignment(self, name: str, row: int) -> Assignment:
+    def make_assignment(self, name: str, row: int) -> Assignment:
         level = int(np.searchsorted(self.first_of_level, row, side="right")) - 1
         first = int(self.first_of_level[level])
         after = [*self.first_of_level.tolist(), len(self.scores)][level + 1]

@@ -177,7 +177,7 @@ def split_blade(
         found.worst_bytes,
         (across[0], across[1]),
         tuple(
-            _assigned(name, chosen, sides, parts, allocation, timing, across)
+            _assign_halves(name, chosen, sides, parts, allocation, timing, across)
             for name, chosen in {
                 BEST: best,
                 **{name: [at, at] for name, (_, at) in NAMED.items()},
@@ -186,7 +186,7 @@ def split_blade(
     )
 
 
-def _assigned(
+def _assign_halves(
     name: str,
     chosen: list[tuple[int, ...]],
     sides: tuple[np.ndarray, np.ndarray],
@@ -202,12 +202,12 @@ def _assigned(
         if part.edge_count:
             threads = BusThreads(part, allocation, timing)
             rates.append(Rate(*threads.rates(at).slowest))
-    inside = _slowest(rates)
+    inside = _find_slowest(rates)
     crossing = [Rate(rate, rate, rate) for rate in across if rate is not None]
     return BladeAssignment(
-        name, tuple(elements.tolist()), inside, _slowest([*rates, *crossing])
+        name, tuple(elements.tolist()), inside, _find_slowest([*rates, *crossing])
     )
 
 
-def _slowest(rates: list[Rate]) -> Rate | None:
+def _find_slowest(rates: list[Rate]) -> Rate | None:
     return Rate(*map(min, zip(*rates, strict=True))) if rates else None

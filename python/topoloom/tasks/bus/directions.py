@@ -34,11 +34,11 @@ def count_directions(
         else:
             ways[0 if clockwise else 1].append(links)
     return Directions(
-        len(ways[0]), len(ways[1]), half_way, *(_overlaps(arcs) for arcs in ways)
+        len(ways[0]), len(ways[1]), half_way, *(_count_overlaps(arcs) for arcs in ways)
     )
 
 
-def _overlaps(arcs: list[set[int]]) -> int:
+def _count_overlaps(arcs: list[set[int]]) -> int:
     return sum(
         not arc.isdisjoint(other)
         for number, arc in enumerate(arcs)

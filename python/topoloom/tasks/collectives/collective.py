@@ -66,12 +66,12 @@ class RankedCollective:
     interrupted: bool = False
 
     @property
-    def usual(self) -> str | None:
+    def default_schedule(self) -> str | None:
         """The schedule that MPICH uses by default."""
         return find_default_schedule(self.call)
 
     @property
-    def knows_cpu(self) -> bool:
+    def has_receive_overhead(self) -> bool:
         """Whether the model contains the receive overhead; else it is assumed."""
         model = self.platform.model
         if model is None:
@@ -88,7 +88,7 @@ class RankedCollective:
             **({} if demand is None else {"pairs": demand.edge_count}),
             "model": self.platform.model_name,
             "machine": self.platform.machine_name or None,
-            "usual": self.usual,
+            "usual": self.default_schedule,
             "schedules": [
                 {"name": one.name, **{name: getattr(one.cost, name) for name in names}}
                 for one in self.ranked
@@ -209,9 +209,9 @@ def read_platform(
         raise Error("an allocation requires a machine; name the machine, too")
     given = "of the machine" if model is None else model
     if placement is not None:
-        platform = _placed(call, found, given, placement)
+        platform = _load_placed_platform(call, found, given, placement)
     elif machine is not None:
-        platform = _on_machine(call, found, given, machine, where)
+        platform = _load_machine_platform(call, found, given, machine, where)
     elif found is not None:
         return CollectivePlatform(found, model_name=given)
     else:
@@ -219,11 +219,11 @@ def read_platform(
             "message costs are unknown; name a model (see 'topoloom model "
             "list') or a machine"
         )
-    _check_speeds(platform)
+    _check_costs(platform)
     return platform
 
 
-def _check_speeds(platform: CollectivePlatform) -> None:
+def _check_costs(platform: CollectivePlatform) -> None:
     """Raise an error for a machine without bandwidths or without startup cost."""
     assert platform.slots is not None
     machine = platform.slots.allocation.machine
@@ -239,7 +239,7 @@ def _check_speeds(platform: CollectivePlatform) -> None:
         )
 
 
-def _placed(
+def _load_placed_platform(
     call: Call, model: NetworkModel | None, name: str, placement: str | Path
 ) -> CollectivePlatform:
     file = load_placement(placement)
@@ -254,7 +254,7 @@ def _placed(
     )
 
 
-def _on_machine(
+def _load_machine_platform(
     call: Call,
     model: NetworkModel | None,
     name: str,

@@ -78,7 +78,7 @@ def measure_grid(
         # Renumbering drops nodes without ranks.
         _, nodes = np.unique(slots // slots_per_host(file.machine), return_inverse=True)
         node_map = NodeMap(given, nodes.astype(np.uint32))
-        return line_traffic(node_map, links, bytes, reading)
+        return compute_line_traffic(node_map, links, bytes, reading)
 
     links, text = (speeds or LineSpeeds()).resolve(file.allocation, len(slots))
     block = traffic(file.allocation.slots[: len(slots)])
@@ -98,7 +98,7 @@ def check_cells(extents: Sequence[int], ranks: int, name: str) -> None:
         )
 
 
-def line_traffic(
+def compute_line_traffic(
     node_map: NodeMap, links: GridLinks, size: float, reading: str = "counted"
 ) -> LineTraffic:
     """Predict times of collectives on a node map; pipelines use the best segment."""

@@ -42,11 +42,11 @@ class LineSpeeds(NamedTuple):
         latency, bandwidth = (LATENCY, ASSUMED), (BANDWIDTH, ASSUMED)
         if machine.has_bandwidths and len(allocation.nodes) > 1:
             links = [link for link, _ in machine.route(*map(int, allocation.nodes[:2]))]
-            latency = _latency(machine, sum(map(machine.latency, links)))
+            latency = _find_latency(machine, sum(map(machine.latency, links)))
             widest = min([machine.port_bandwidth, *map(machine.bandwidth, links)])
             if widest < math.inf:
                 bandwidth = widest, MACHINE
-        inner = _inner_bandwidth(machine, allocation.slots[:ranks])
+        inner = _find_inner_bandwidth(machine, allocation.slots[:ranks])
         chosen = [
             known if given is None else (given, "")
             for given, known in (
@@ -78,7 +78,7 @@ class LineSpeeds(NamedTuple):
         check_int64("the number of channels", self.channels, 1)
 
 
-def _latency(machine: Machine, of_links: float) -> tuple[float, str]:
+def _find_latency(machine: Machine, of_links: float) -> tuple[float, str]:
     """Return the inter-node latency and its origin."""
     parts = {"startup": machine.startup, "node_latency": machine.node_latency}
     whole = sum(parts.values()) + of_links
@@ -90,7 +90,9 @@ def _latency(machine: Machine, of_links: float) -> tuple[float, str]:
     return whole, ASSUMED if assumed else MACHINE
 
 
-def _inner_bandwidth(machine: Machine, slots: NDArray[np.uint32]) -> tuple[float, str]:
+def _find_inner_bandwidth(
+    machine: Machine, slots: NDArray[np.uint32]
+) -> tuple[float, str]:
     """Return the intra-node bandwidth when all ranks send, and its origin."""
     ranks = int(np.bincount(slots // machine.slots_per_node).max())
     share = machine.memory_bandwidth / ranks

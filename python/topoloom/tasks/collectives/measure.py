@@ -102,7 +102,7 @@ class MeasuredCollective:
             ],
         }
 
-    def lines(self) -> Iterator[str]:
+    def format_samples(self) -> Iterator[str]:
         """Yield a line of JSON for every sample, by size, schedule and turn."""
         for one in (one for measured in self.sizes for one in measured):
             for turn, seconds in enumerate(one.samples):
@@ -194,7 +194,7 @@ def measure_collective(
         If the call or a schedule cannot be run, or the launcher fails.
     """
     check_int64("repeats", repeats, 1)
-    _check(call, sizes)
+    _check_call(call, sizes)
     calls = [call._replace(bytes=size) for size in sizes or [0]]
     cases = []
     for one in calls:
@@ -211,7 +211,7 @@ def measure_collective(
     timed = time_cases(requested, launcher, repeats, mpicc, traced)
     found: dict[int, list[MeasuredSchedule]] = {}
     for (one, name), samples in zip(cases, timed.samples, strict=True):
-        seconds = _predicted(one, name, platform)
+        seconds = _predict_seconds(one, name, platform)
         measured = MeasuredSchedule(name, one.bytes, samples, seconds)
         found.setdefault(one.bytes, []).append(measured)
     by_size = [sorted(each, key=lambda one: one.median) for each in found.values()]
@@ -224,7 +224,7 @@ def measure_collective(
     return MeasuredCollective(call, platform, count, by_size, trace, timed.interrupted)
 
 
-def _predicted(
+def _predict_seconds(
     call: Call, name: str, platform: CollectivePlatform | None
 ) -> float | None:
     if platform is None or name == MPI_OWN:
@@ -233,7 +233,7 @@ def _predicted(
     return ranked.cost.time
 
 
-def _check(call: Call, sizes: Sequence[int]) -> None:
+def _check_call(call: Call, sizes: Sequence[int]) -> None:
     if call.operation.startswith("many-to-many"):
         raise Error(f"MPI has no {call.operation} to run; measure an all-to-all")
     if call.root >= call.ranks:

@@ -48,7 +48,7 @@ class ProcessOrder:
             "reading": self.reading,
             "group_of": self.groups.of,
             "groups_chance": self.groups.chance,
-            "groups": _groups_document(self.groups.groups),
+            "groups": _make_group_documents(self.groups.groups),
             "order": self.order,
             "scatter_s": sum(self.steps),
             "scatter_steps_s": self.steps,
@@ -57,22 +57,22 @@ class ProcessOrder:
         }
 
 
-def _groups_document(groups: list[CostGroup]) -> list[dict[str, Any]]:
+def _make_group_documents(groups: list[CostGroup]) -> list[dict[str, Any]]:
     return [
         {
             "processes": group.members,
-            "inside": _sample_document(group.inside),
-            "into": _sample_document(group.into),
+            "inside": _make_sample_document(group.inside),
+            "into": _make_sample_document(group.into),
             "t": group.t,
             "p": group.p,
             "groups_chance": group.chance,
-            "groups": _groups_document(group.groups),
+            "groups": _make_group_documents(group.groups),
         }
         for group in groups
     ]
 
 
-def _sample_document(sample: CostSample) -> dict[str, Any]:
+def _make_sample_document(sample: CostSample) -> dict[str, Any]:
     return {
         "mean_s": sample.mean,
         "sigma_s": sample.sigma,

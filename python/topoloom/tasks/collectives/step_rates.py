@@ -35,20 +35,24 @@ class StepRates:
     def rate(self, step: Step, most: float) -> float:
         """Compute bytes per second of a step with up to `most` messages per link."""
         routes = {
-            self._route(self._nodes[start], self._nodes[end])
+            self._find_route_speed(self._nodes[start], self._nodes[end])
             for start, end in step.messages
         }
         if not routes:
             return 0.0
-        return 2 * self._size / max(self._seconds(*route, most) for route in routes)
+        return (
+            2
+            * self._size
+            / max(self._compute_seconds(*route, most) for route in routes)
+        )
 
-    def _seconds(self, latency: float, bandwidth: float, most: float) -> float:
+    def _compute_seconds(self, latency: float, bandwidth: float, most: float) -> float:
         size, model = self._size, self._model
         shared = model.time(0) + max(1.0, most) * size / bandwidth
         packets = model.in_packets(size, latency, bandwidth)
         return model.latency(size) + latency + max(self._gap, shared, packets)
 
-    def _route(self, start: int, end: int) -> tuple[float, float]:
+    def _find_route_speed(self, start: int, end: int) -> tuple[float, float]:
         """Return the latency and the lowest bandwidth of a route."""
         latency, bandwidth = 0.0, math.inf
         for link, share in self._machine.route(start, end):

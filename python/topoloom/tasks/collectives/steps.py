@@ -42,7 +42,7 @@ class StepContention:
     ascent_rate: float | None = None  # B/s per node for any ascending routes
 
     @property
-    def meets(self) -> bool:
+    def has_contention(self) -> bool:
         """Whether messages share a link on the given or on any ascending routes."""
         return bool(self.routes.places or (self.ascent and self.ascent.places))
 
@@ -128,7 +128,7 @@ def find_contention(
     if find is not None and find not in MEETINGS:
         raise Error(unknown_name("kind of routes", find, MEETINGS))
     machine, nodes = allocation.machine, allocation.nodes.tolist()
-    named = list(_named_steps(str(steps), len(nodes)))
+    named = list(_parse_steps(str(steps), len(nodes)))
     is_fat_tree = "least-loaded" in tree_kinds(machine)
     rates = StepRates(machine, nodes, size, model) if model is not None else None
     judged = []
@@ -156,7 +156,7 @@ def find_contention(
     return Contention(machine, len(nodes), judged, found, gaps)
 
 
-def _named_steps(what: str, ranks: int) -> Iterable[tuple[str, Step]]:
+def _parse_steps(what: str, ranks: int) -> Iterable[tuple[str, Step]]:
     if what == "shift":
         return ((f"+{by}", Step.shift(ranks, by)) for by in range(1, ranks))
     if what == "prefix":
@@ -170,12 +170,12 @@ def _named_steps(what: str, ranks: int) -> Iterable[tuple[str, Step]]:
     if Path(what).is_file():
         return [(what, _read_step(Path(what), ranks))]
     return (
-        (_name(step, ranks, number), step)
+        (_format_step_name(step, ranks, number), step)
         for number, step in enumerate(Step.of_schedule(what, ranks), start=1)
     )
 
 
-def _name(step: Step, ranks: int, number: int) -> str:
+def _format_step_name(step: Step, ranks: int, number: int) -> str:
     """Format a step as the common offset of its messages, else as its number."""
     ways = {(to - start) % ranks for start, to in step.messages}
     if len(ways) == 1 and len(step.messages) == ranks:

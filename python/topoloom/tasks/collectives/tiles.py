@@ -17,7 +17,7 @@ from topoloom.support.checks import check_int64
 from topoloom.tasks.collectives.grid import (
     LineTraffic,
     check_cells,
-    line_traffic,
+    compute_line_traffic,
 )
 from topoloom.tasks.collectives.line_speeds import LineSpeeds
 
@@ -64,14 +64,14 @@ class TileTimes:
             "tiles": [{"tile": one.tile, **vars(one.traffic)} for one in self.tiles],
         }
 
-    def placed(self) -> PlacementFile:
+    def place_ranks(self) -> PlacementFile:
         """Return the placement with one tile of the fastest shape per node."""
         grid, tile = self.extents, self.tiles[0].tile
         slots = np.empty(prod(grid), np.uint32)
         cells = np.arange(prod(grid)).reshape(
             [
                 size
-                for pair in zip(_counts(grid, tile), tile, strict=True)
+                for pair in zip(_count_tiles(grid, tile), tile, strict=True)
                 for size in pair
             ]
         )
@@ -106,7 +106,7 @@ def time_tiles(
     topoloom.Error
         If the grid has more than `MAX_CELLS` cells.
     """
-    key = _time_field(collective)
+    key = _find_time_field(collective)
     grid = list(extents)
     if prod(grid) > MAX_CELLS:
         raise Error(
@@ -117,11 +117,16 @@ def time_tiles(
     for tile in node_tiles(grid, cores):
         node = np.zeros(grid, np.uint32)
         for at, count, side in zip(
-            np.ogrid[tuple(map(slice, grid))], _counts(grid, tile), tile, strict=True
+            np.ogrid[tuple(map(slice, grid))],
+            _count_tiles(grid, tile),
+            tile,
+            strict=True,
         ):
             node *= np.uint32(count)
             node += (at // side).astype(np.uint32)
-        traffic = line_traffic(NodeMap(grid, node.ravel()), links, bytes, reading)
+        traffic = compute_line_traffic(
+            NodeMap(grid, node.ravel()), links, bytes, reading
+        )
         found.append(TiledTraffic(tile, traffic))
     # Equal times may differ in their last digits because of rounding.
     return sorted(
@@ -151,7 +156,7 @@ def rank_tiles(
         that divides the grid: greatest common divisors along the axes.
     """
     check_int64("bytes", bytes, 1)
-    _time_field(collective)
+    _find_time_field(collective)
     grid = list(extents)
     ranks = len(file.placement.slots)
     check_cells(grid, ranks, name)
@@ -168,11 +173,11 @@ def rank_tiles(
     return TileTimes(file, grid, bytes, text, reading, collective, tiles)
 
 
-def _counts(grid: Sequence[int], tile: Sequence[int]) -> list[int]:
+def _count_tiles(grid: Sequence[int], tile: Sequence[int]) -> list[int]:
     return [extent // side for extent, side in zip(grid, tile, strict=True)]
 
 
-def _time_field(collective: str) -> str:
+def _find_time_field(collective: str) -> str:
     if collective not in COLLECTIVES:
         raise Error(
             f"no collective '{collective}' for tiles; expected one of "

@@ -72,7 +72,7 @@ def build_trees(
         check_int64("members", members, 1)
         if members > len(nodes):
             raise Error(f"members {members}: the allocation has {len(nodes)} nodes")
-    chosen = [nodes[position] for position in _positions(roots, len(nodes))]
+    chosen = [nodes[position] for position in _parse_roots(roots, len(nodes))]
     multicasts = [
         (root, nodes if members is None else random.Random(draw).sample(nodes, members))
         for draw, root in enumerate(chosen, seed)
@@ -81,12 +81,15 @@ def build_trees(
         machine,
         chosen,
         members or len(nodes),
-        {kind: _loads(machine, kind, multicasts) for kind in tree_kinds(machine)},
+        {
+            kind: _compute_tree_loads(machine, kind, multicasts)
+            for kind in tree_kinds(machine)
+        },
         multicasts,
     )
 
 
-def _positions(roots: str, nodes: int) -> Sequence[int]:
+def _parse_roots(roots: str, nodes: int) -> Sequence[int]:
     if not is_number(roots):
         return expand_ranges(roots, nodes)
     count = int(roots)
@@ -95,7 +98,7 @@ def _positions(roots: str, nodes: int) -> Sequence[int]:
     return [i * nodes // count for i in range(count)]
 
 
-def _loads(
+def _compute_tree_loads(
     machine: Machine, kind: str, multicasts: Sequence[tuple[int, list[int]]]
 ) -> TreeLoads:
     trees = spanning_trees(machine, kind, multicasts)
@@ -114,7 +117,7 @@ def _loads(
     return TreeLoads(
         trees=len(trees),
         links_a_tree=sum(len(tree.links) for tree in trees) / len(trees),
-        depth=max(_depth(machine, tree) for tree in trees),
+        depth=max(_compute_depth(machine, tree) for tree in trees),
         most_a_link=max(between, default=0) * share,
         most_a_switch=max(switches, default=0),
         loads_of_links=on_link,
@@ -122,7 +125,7 @@ def _loads(
     )
 
 
-def _depth(machine: Machine, tree: SpanningTree) -> int:
+def _compute_depth(machine: Machine, tree: SpanningTree) -> int:
     depth: dict[int, int] = {}
     for link in tree.links.tolist():
         start, end = machine.link_ends(link)

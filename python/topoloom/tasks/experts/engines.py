@@ -47,16 +47,22 @@ class Engine(NamedTuple):
         return bool(self.suffix) and path.suffix != self.suffix
 
 
-def _sglang(held: ExpertSlots, layers: NDArray[np.int64], gpus: int) -> str:
-    return json.dumps({"physical_to_logical_map": held.tolist()}) + "\n"
+def _format_sglang(
+    experts_by_slot: ExpertSlots, layers: NDArray[np.int64], gpus: int
+) -> str:
+    return json.dumps({"physical_to_logical_map": experts_by_slot.tolist()}) + "\n"
 
 
-def _vllm(held: ExpertSlots, layers: NDArray[np.int64], gpus: int) -> str:
-    return json.dumps(held[layers].tolist()) + "\n"
+def _format_vllm(
+    experts_by_slot: ExpertSlots, layers: NDArray[np.int64], gpus: int
+) -> str:
+    return json.dumps(experts_by_slot[layers].tolist()) + "\n"
 
 
-def _vllm_ascend(held: ExpertSlots, layers: NDArray[np.int64], gpus: int) -> str:
-    by_gpu = held[layers].reshape(len(layers), gpus, -1)
+def _format_vllm_ascend(
+    experts_by_slot: ExpertSlots, layers: NDArray[np.int64], gpus: int
+) -> str:
+    by_gpu = experts_by_slot[layers].reshape(len(layers), gpus, -1)
     document = {
         "moe_layer_count": len(layers),
         "layer_list": [
@@ -74,11 +80,15 @@ def _vllm_ascend(held: ExpertSlots, layers: NDArray[np.int64], gpus: int) -> str
     return json.dumps(document) + "\n"
 
 
-def _trtllm(held: ExpertSlots, layers: NDArray[np.int64], gpus: int) -> str:
-    rows = [f"  {layer}: {json.dumps(held[layer].tolist())}" for layer in layers]
+def _format_trtllm(
+    experts_by_slot: ExpertSlots, layers: NDArray[np.int64], gpus: int
+) -> str:
+    rows = [
+        f"  {layer}: {json.dumps(experts_by_slot[layer].tolist())}" for layer in layers
+    ]
     return "\n".join(
         [
-            f"num_slots: {held.shape[1]}",
+            f"num_slots: {experts_by_slot.shape[1]}",
             "layer_updates_per_iter: 0",
             "initial_global_assignments:",
             *rows,
@@ -91,14 +101,14 @@ def _trtllm(held: ExpertSlots, layers: NDArray[np.int64], gpus: int) -> str:
 ENGINES = {
     "sglang": Engine(
         True,
-        _sglang,
+        _format_sglang,
         ("--ep-num-redundant-experts COUNT", "--init-expert-location FILE"),
         is_numbered=True,
         suffix=".json",  # SGLang parses any other name as JSON text
     ),
     "vllm": Engine(
         False,
-        _vllm,
+        _format_vllm,
         (
             '--enable-eplb --eplb-config \'{"num_redundant_experts": COUNT, '
             '"initial_expert_map_path": "FILE"}\'',
@@ -106,11 +116,14 @@ ENGINES = {
     ),
     "vllm-ascend": Engine(
         False,
-        _vllm_ascend,
+        _format_vllm_ascend,
         ('--additional-config \'{"eplb_config": {"expert_map_path": "FILE"}}\'',),
     ),
     "trtllm": Engine(
-        False, _trtllm, ('moe_config: {load_balancer: "FILE"}',), is_numbered=True
+        False,
+        _format_trtllm,
+        ('moe_config: {load_balancer: "FILE"}',),
+        is_numbered=True,
     ),
 }
 

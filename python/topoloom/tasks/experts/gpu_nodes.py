@@ -11,7 +11,7 @@ from topoloom.machines.topology_keys import write_topology
 from topoloom.support.units import counted
 
 
-def gpu_nodes(allocation: Allocation, count: int) -> NDArray[np.uint32]:
+def find_gpu_nodes(allocation: Allocation, count: int) -> NDArray[np.uint32]:
     """Find the node of each of the first `count` GPUs, numbered from 0.
 
     Raises

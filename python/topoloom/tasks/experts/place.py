@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from topoloom._core import Allocation, Error, measure_experts, place_experts
 from topoloom.support.gain import gain
 from topoloom.tasks.experts.engines import Engine
-from topoloom.tasks.experts.gpu_nodes import gpu_nodes
+from topoloom.tasks.experts.gpu_nodes import find_gpu_nodes
 from topoloom.tasks.experts.routing import ExpertRouting
 
 ExpertSlots = NDArray[np.uint32]
@@ -94,14 +94,14 @@ class PlacedExperts(NamedTuple):
     best: ExpertSlots
 
     @property
-    def redundant(self) -> int:
+    def redundant_count(self) -> int:
         """The number of redundant experts per layer."""
         return int(self.best.shape[1] - self.routing.loads.shape[1])
 
     def cost(self, held: ExpertSlots) -> ExpertCost:
         """Compute the cost of a placement with tokens that the search did not use."""
         part = held[self.routing.layers]
-        return _cost(self.routing, self.nodes, part, self.nearest)
+        return _compute_cost(self.routing, self.nodes, part, self.nearest)
 
     @property
     def visits_at_double_load(self) -> float:
@@ -134,7 +134,9 @@ class PlacedExperts(NamedTuple):
         loads = self.routing.loads[self.routing.layers]
         ordered = -np.sort(-loads / loads.sum(axis=1, keepdims=True), axis=1)
         more = len(sizes) - 1
-        counts = np.clip(self.redundant - more * np.arange(loads.shape[1]), 0, more)
+        counts = np.clip(
+            self.redundant_count - more * np.arange(loads.shape[1]), 0, more
+        )
         return float((1 - share * (1 + ordered @ counts)).mean())
 
     def text(self, engine: Engine) -> str:
@@ -215,13 +217,13 @@ def place_on_gpus(
             f"{redundant} redundant experts are {slots} slots on each of {gpus} GPUs; "
             f"a GPU stores an expert once, so at most {experts * (gpus - 1)} are useful"
         )
-    nodes = gpu_nodes(allocation, gpus)
+    nodes = find_gpu_nodes(allocation, gpus)
     layers = routing.layers
     tried: tuple[SlackCost, ...] = ()
     if slack is None:
         if len(np.unique(nodes)) > 1 and (routing.topk_ids is not None or nearest):
             tried = _try_slacks(routing, nodes, slots, nearest, seed)
-        slack = _shortest(tried)
+        slack = _choose_slack(tried)
     even, best = _search_placements(routing, nodes, slots, nearest, slack, seed)
     row = (np.arange(slots * gpus) % experts).astype(np.uint32)
     in_order = np.tile(row, (len(routing.loads), 1))
@@ -233,7 +235,7 @@ def place_on_gpus(
     return PlacedExperts(routing, nodes, nearest, slack, tried, in_order, *placed)
 
 
-def _shortest(tried: Sequence[SlackCost]) -> float:
+def _choose_slack(tried: Sequence[SlackCost]) -> float:
     """Choose the slack with the shortest step."""
     best = min(tried, key=lambda one: one.step, default=None)
     return best.slack if best is not None and best.step < 1 - WORTH else SLACKS[0]
@@ -247,11 +249,11 @@ def _try_slacks(
     seed: int,
 ) -> tuple[SlackCost, ...]:
     """Place a few evenly spaced layers with each of `SLACKS`; return the costs."""
-    part = routing.some_layers(3)
+    part = routing.sample_layers(3)
     found: list[SlackCost] = []
     for slack in SLACKS:
         _, held = _search_placements(part, nodes, slots, nearest, slack, seed)
-        cost = _cost(part, nodes, held, nearest)
+        cost = _compute_cost(part, nodes, held, nearest)
         first = found[0] if found else cost
         sent = cost.visits / first.visits if first.visits > 0 else 1.0
         step = (sent + cost.load / first.load) / 2 if first.load > 0 else sent
@@ -259,12 +261,12 @@ def _try_slacks(
     return tuple(found)
 
 
-def _cost(
+def _compute_cost(
     routing: ExpertRouting, nodes: NDArray[np.uint32], held: ExpertSlots, nearest: bool
 ) -> ExpertCost:
     """Compute the cost of a placement of the layers with experts."""
     rows = measure_experts(
-        routing.measured_loads, nodes, held, routing.half(1), nearest=nearest
+        routing.measured_loads, nodes, held, routing.select_half(1), nearest=nearest
     )
     load = rows[:, 1] / np.where(rows[:, 2] > 0, rows[:, 2], 1)
     return ExpertCost(float(rows[:, 0].mean()), float(load.mean()), float(load.max()))

@@ -43,7 +43,7 @@ class ExpertRouting(NamedTuple):
         """The numbers of the layers that have experts."""
         return np.flatnonzero(self.loads.sum(axis=1) > 0)
 
-    def half(self, first: int) -> NDArray[np.int64] | None:
+    def select_half(self, first: int) -> NDArray[np.int64] | None:
         """Return every second token of the layers with experts, one row per token."""
         if self.topk_ids is None:
             return None
@@ -52,15 +52,15 @@ class ExpertRouting(NamedTuple):
 
     @property
     def searched_loads(self) -> NDArray[np.float64]:
-        """The loads for a search; excludes tokens in ``half(1)``."""
+        """The loads for a search; excludes tokens in ``select_half(1)``."""
         return self._counts(0) if self.is_counted else self.loads[self.layers]
 
     @property
     def measured_loads(self) -> NDArray[np.float64]:
-        """The loads for evaluation: loads of the tokens in ``half(1)``."""
+        """The loads for evaluation: loads of the tokens in ``select_half(1)``."""
         return self.loads[self.layers] if self.topk_ids is None else self._counts(1)
 
-    def some_layers(self, count: int) -> ExpertRouting:
+    def sample_layers(self, count: int) -> ExpertRouting:
         """Select up to `count` evenly spaced layers with experts."""
         layers = self.layers
         at = np.linspace(0, len(layers) - 1, min(count, len(layers))).astype(np.int64)
@@ -69,7 +69,7 @@ class ExpertRouting(NamedTuple):
         return self._replace(loads=self.loads[part], topk_ids=tokens)
 
     @property
-    def repeating(self) -> int:
+    def repeated_choices(self) -> int:
         """The number of tokens that list an expert twice, summed over all layers."""
         if self.topk_ids is None:
             return 0
@@ -80,7 +80,7 @@ class ExpertRouting(NamedTuple):
     def _counts(self, first: int) -> NDArray[np.float64]:
         """Count how often every second token chooses each expert."""
         assert self.topk_ids is not None
-        return _counted(self.topk_ids[self.layers, first::2], self.loads.shape[1])
+        return _count_tokens(self.topk_ids[self.layers, first::2], self.loads.shape[1])
 
 
 def read_routing(path: str | Path) -> ExpertRouting:
@@ -95,15 +95,15 @@ def read_routing(path: str | Path) -> ExpertRouting:
     path = Path(path)
     with prefix_errors(path):
         if path.suffix in (".npz", ".npy"):
-            found = _from_arrays(_load_arrays(path))
+            found = _make_routing(_load_arrays(path))
         elif path.suffix == ".json":
             found = ExpertRouting(_counts(_parse_json(read_text(path))))
         else:
-            found = ExpertRouting(_table(read_text(path)))
-        return _checked(found)
+            found = ExpertRouting(_parse_table(read_text(path)))
+        return _check_routing(found)
 
 
-def _table(text: str) -> NDArray[np.float64]:
+def _parse_table(text: str) -> NDArray[np.float64]:
     rows: list[list[float]] = []
     for number, line in enumerate(text.splitlines(), start=1):
         words = [word.strip() for word in line.partition("#")[0].split(",")]
@@ -138,10 +138,10 @@ def _counts(document: Any) -> NDArray[np.float64]:
         counts = np.array(document["logical_count"], np.float64)
     except (ValueError, TypeError):
         raise Error("logical_count is not an array of numbers") from None
-    return _summed(counts, "logical_count")
+    return _sum_steps(counts, "logical_count")
 
 
-def _summed(counts: NDArray[Any], what: str) -> NDArray[np.float64]:
+def _sum_steps(counts: NDArray[Any], what: str) -> NDArray[np.float64]:
     """Sum an array over its leading axis of steps, if it has one."""
     if counts.ndim == 3:
         with np.errstate(over="ignore"):
@@ -166,7 +166,7 @@ def _load_arrays(path: Path) -> dict[str, NDArray[Any]]:
         raise Error(f"not arrays of NumPy ({error})") from None
 
 
-def _from_arrays(arrays: dict[str, NDArray[Any]]) -> ExpertRouting:
+def _make_routing(arrays: dict[str, NDArray[Any]]) -> ExpertRouting:
     given = {name: arrays[name] for name in ("loads", "topk_ids") if name in arrays}
     if not given:
         raise Error(
@@ -176,22 +176,22 @@ def _from_arrays(arrays: dict[str, NDArray[Any]]) -> ExpertRouting:
     for name, array in given.items():
         if array.dtype.kind not in "iuf":
             raise Error(f"{name} is not an array of numbers, but of {array.dtype}")
-    tokens = _tokens(given["topk_ids"]) if "topk_ids" in given else None
+    tokens = _parse_tokens(given["topk_ids"]) if "topk_ids" in given else None
     if "loads" in given:
-        return ExpertRouting(_summed(given["loads"], "loads"), tokens)
+        return ExpertRouting(_sum_steps(given["loads"], "loads"), tokens)
     assert tokens is not None
     experts = int(tokens.max()) + 1
     if tokens.min() < -1 or experts > 1 << 20:
         raise Error("topk_ids has numbers that are not experts; -1 stands for none")
-    return ExpertRouting(_counted(tokens, experts), tokens, is_counted=True)
+    return ExpertRouting(_count_tokens(tokens, experts), tokens, is_counted=True)
 
 
-def _counted(tokens: NDArray[np.int64], experts: int) -> NDArray[np.float64]:
+def _count_tokens(tokens: NDArray[np.int64], experts: int) -> NDArray[np.float64]:
     rows = [np.bincount(row[row >= 0], minlength=experts) for row in tokens]
     return np.stack(rows).astype(np.float64)
 
 
-def _tokens(ids: NDArray[Any]) -> NDArray[np.int64]:
+def _parse_tokens(ids: NDArray[Any]) -> NDArray[np.int64]:
     if ids.ndim != 3 or 0 in ids.shape:
         raise Error(
             f"topk_ids has the shape {ids.shape}; expected (layers, tokens, experts "
@@ -205,7 +205,7 @@ def _tokens(ids: NDArray[Any]) -> NDArray[np.int64]:
     return ids[:, kept].astype(np.int64)
 
 
-def _checked(found: ExpertRouting) -> ExpertRouting:
+def _check_routing(found: ExpertRouting) -> ExpertRouting:
     loads, ids, _ = found
     if len(bad := np.argwhere(~(np.isfinite(loads) & (loads >= 0)))):
         layer, expert = bad[0]

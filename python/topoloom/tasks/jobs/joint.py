@@ -55,7 +55,7 @@ class ConcurrentJobs(NamedTuple):
     hop_bytes: int
 
     @property
-    def key(self) -> tuple[float, int]:
+    def sort_key(self) -> tuple[float, int]:
         """The sort key of solutions: joint objective, then hop-bytes."""
         return self.value, self.hop_bytes
 
@@ -95,7 +95,7 @@ class Budget:
         self._stopped = False
 
     @property
-    def ended(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether the budget is exhausted, or the callback stopped the search."""
         late = self._seconds is not None and self._seconds_left() <= 0
         spent = self._work is not None and self.work_done >= self._work
@@ -150,18 +150,18 @@ def place_jointly(jobs: Sequence[Job], budget: Budget) -> JointPlacement:
     _check_not_empty(jobs)
     _check_disjoint(jobs)
     share = 0.5 / len(jobs)
-    alone, apart = _place_apart(jobs, budget, share)
+    alone, apart = _place_separately(jobs, budget, share)
     best, waiting = apart, len(jobs)
     for number in itertools.cycle(range(len(jobs))):
-        if waiting == 0 or budget.ended:
+        if waiting == 0 or budget.is_exhausted:
             break
         job = jobs[number]
         placed = budget.place(
-            job.graph, job.allocation, share, _others(best.loads, number)
+            job.graph, job.allocation, share, _sum_other_loads(best.loads, number)
         )
         placements = [*best.placements[:number], placed, *best.placements[number + 1 :]]
-        tried = _run_together(jobs, placements, budget.objective)
-        if tried.key < best.key:
+        tried = _evaluate_together(jobs, placements, budget.objective)
+        if tried.sort_key < best.sort_key:
             best, waiting = tried, len(jobs)
         waiting -= 1
     return JointPlacement(alone, apart, best, budget.work_done)
@@ -188,20 +188,20 @@ def place_in_pool(
         )
     parts = np.split(pool.slots[: ends[-1]], ends[:-1])
     share = 0.25 / len(graphs)
-    alone, _ = _place_apart([Job(*job, pool) for job in graphs], budget, share)
-    _, apart = _place_apart(_jobs_on(graphs, parts, pool), budget, share)
-    one = budget.place(_union([graph for _, graph in graphs]), pool, 0.5)
+    alone, _ = _place_separately([Job(*job, pool) for job in graphs], budget, share)
+    _, apart = _place_separately(_make_jobs(graphs, parts, pool), budget, share)
+    one = budget.place(_unite_graphs([graph for _, graph in graphs]), pool, 0.5)
     slots = np.split(one.slots, ends[:-1])
-    jobs = _jobs_on(graphs, slots, pool)
+    jobs = _make_jobs(graphs, slots, pool)
     placements = [
         Placement(job.allocation, own) for job, own in zip(jobs, slots, strict=True)
     ]
-    together = _run_together(jobs, placements, budget.objective)
-    best = min(apart, together, key=lambda found: found.key)
+    together = _evaluate_together(jobs, placements, budget.objective)
+    best = min(apart, together, key=lambda found: found.sort_key)
     return JointPlacement(alone, apart, best, budget.work_done)
 
 
-def _place_apart(
+def _place_separately(
     jobs: Sequence[Job], budget: Budget, share: float
 ) -> tuple[list[float], ConcurrentJobs]:
     placements = [budget.place(job.graph, job.allocation, share) for job in jobs]
@@ -209,10 +209,10 @@ def _place_apart(
         objective_value(job.graph, job.allocation, placed, objective=budget.objective)
         for job, placed in zip(jobs, placements, strict=True)
     ]
-    return alone, _run_together(jobs, placements, budget.objective)
+    return alone, _evaluate_together(jobs, placements, budget.objective)
 
 
-def _run_together(
+def _evaluate_together(
     jobs: Sequence[Job], placements: list[Placement], objective: str
 ) -> ConcurrentJobs:
     found = [
@@ -222,7 +222,7 @@ def _run_together(
     loads = [judgement.loads for judgement in found]
     values = []
     for number, (job, placed) in enumerate(zip(jobs, placements, strict=True)):
-        beside = np.where(loads[number] > 0, _others(loads, number), 0.0)
+        beside = np.where(loads[number] > 0, _sum_other_loads(loads, number), 0.0)
         on = (job.graph, job.allocation, placed)
         values.append(objective_value(*on, objective=objective, background=beside))
     value = sum(values) if objective == "hop-bytes" else max(values)
@@ -230,7 +230,7 @@ def _run_together(
     return ConcurrentJobs(list(jobs), placements, loads, values, value, hop_bytes)
 
 
-def _others(loads: Sequence[Loads], job: int) -> Loads:
+def _sum_other_loads(loads: Sequence[Loads], job: int) -> Loads:
     """Sum the bytes per link of all jobs except one."""
     total: Loads = np.sum([own for k, own in enumerate(loads) if k != job], axis=0)
     return total
@@ -257,7 +257,7 @@ def _check_disjoint(jobs: Sequence[Job]) -> None:
             )
 
 
-def _jobs_on(
+def _make_jobs(
     graphs: Sequence[tuple[str, CommGraph]],
     slots: Sequence[NDArray[np.uint32]],
     pool: Allocation,
@@ -272,7 +272,7 @@ def _jobs_on(
     return jobs
 
 
-def _union(graphs: Sequence[CommGraph]) -> CommGraph:
+def _unite_graphs(graphs: Sequence[CommGraph]) -> CommGraph:
     """Make the disjoint union of several graphs."""
     ranks = np.cumsum([0] + [graph.rank_count for graph in graphs[:-1]])
     edges = np.cumsum([0] + [graph.edge_count for graph in graphs])

@@ -85,7 +85,7 @@ def load_jobs(
         if each.hosts is not None
         for node, host in zip(each.allocation.nodes.tolist(), each.hosts, strict=True)
     }
-    names = _names([graph for graph, _, _ in parts])
+    names = _name_jobs([graph for graph, _, _ in parts])
     jobs = []
     for number, (file, _, _) in enumerate(parts):
         graph = load_graph(file)
@@ -96,7 +96,7 @@ def load_jobs(
     return Jobs(jobs, pool, hosts, described.node, described.switches)
 
 
-def _names(files: list[str]) -> list[str]:
+def _name_jobs(files: list[str]) -> list[str]:
     """Return unique job names: file names, numbered if several are equal."""
     stems = [Path(file).stem for file in files]
     count, seen = Counter(stems), Counter[str]()

@@ -43,8 +43,8 @@ def simulate_jobs(
     topoloom.Error
         If the machine has no links with bandwidths.
     """
-    jointly = _jobs(found.together)
-    runs = [_jobs(found.apart), jointly, *([job] for job in jointly)]
+    jointly = _list_jobs(found.together)
+    runs = [_list_jobs(found.apart), jointly, *([job] for job in jointly)]
     machine = found.together.jobs[0].allocation.machine
     apart, together, *alone = simulate_together(
         machine, runs, switch, progress=progress
@@ -52,7 +52,7 @@ def simulate_jobs(
     return JobTimes([seconds for (seconds,) in alone], apart, together)
 
 
-def _jobs(found: ConcurrentJobs) -> list[tuple[CommGraph, Ints]]:
+def _list_jobs(found: ConcurrentJobs) -> list[tuple[CommGraph, Ints]]:
     """Pair each job with the nodes of its ranks."""
     return [
         (

@@ -34,7 +34,11 @@ from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.checks import check_int64
 from topoloom.support.units import counted
 from topoloom.tasks.machines.choose_for_mesh import MeshChoice, choose_for_mesh
-from topoloom.tasks.machines.choose_hosts import NodeChoice, choose_hosts, other_choices
+from topoloom.tasks.machines.choose_hosts import (
+    NodeChoice,
+    choose_hosts,
+    collect_hop_bytes,
+)
 from topoloom.tasks.problem import AllocationSpec, choose_allocation
 from topoloom.tasks.search import UNLIMITED, MonitorSearch, Search, unmonitored
 
@@ -146,7 +150,7 @@ def allocate_nodes(
         nodes = listed.part(chosen)
     elif free is not None:
         listed = load_allocation(machine, free, described.hosts)
-        chosen, choice, title = _choose(
+        chosen, choice, title = _choose_nodes(
             listed, described.node, where.allocate, graph_file, mapper, search, monitor
         )
         nodes = listed.part(chosen)
@@ -161,7 +165,7 @@ def allocate_nodes(
         if where.allocate is None:
             title += f" of {where.allocation or machine_text}"
         else:
-            pieces = where.pieces(machine)
+            pieces = where.count_fragments(machine)
             title += f" in {counted(pieces, 'fragment')}, seed {where.seed}"
             generated = {"fragments": pieces, "seed": where.seed}
     else:
@@ -181,7 +185,7 @@ def allocate_nodes(
     )
 
 
-def _of_one_type(
+def _restrict_to_one_type(
     free: Allocation, node: NodeParts
 ) -> tuple[Allocation, Callable[[Slots], Slots]]:
     """Return the free nodes on a machine that has only nodes of their type.
@@ -203,13 +207,13 @@ def _of_one_type(
     places = np.array(types[0].slots, np.uint32)
     own, per_node = one.slots_per_node, machine.slots_per_node
 
-    def of_machine(slots: Slots) -> Slots:
+    def to_machine_slots(slots: Slots) -> Slots:
         return (slots // own * per_node + places[slots % own]).astype(np.uint32)
 
-    return Allocation(one, free.nodes), of_machine
+    return Allocation(one, free.nodes), to_machine_slots
 
 
-def _choose(
+def _choose_nodes(
     listed: AllocatedHosts,
     node: NodeParts,
     nodes: int | None,
@@ -243,7 +247,7 @@ def _choose(
             title,
         )
     graph = load_graph(graph_file)
-    whole, slots_of = _of_one_type(free, node)
+    whole, slots_of = _restrict_to_one_type(free, node)
     per_node = whole.machine.slots_per_node
     count = -(-graph.rank_count // per_node) if nodes is None else nodes
     with monitor("choosing nodes", search) as progress:
@@ -255,7 +259,7 @@ def _choose(
         machine, found.allocation.nodes, slots_of(found.allocation.slots)
     )
     placement = Placement(allocation, slots_of(found.placement.slots))
-    values = {**other_choices(found), "chosen": found.hop_bytes}
+    values = {**collect_hop_bytes(found), "chosen": found.hop_bytes}
     return (
         allocation,
         NodeChoice(

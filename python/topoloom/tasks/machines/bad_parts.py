@@ -81,7 +81,7 @@ def locate_bad_parts(
         If a file cannot be read, or the machine does not contain a host.
         `IncompleteTraceError` if a dump is incomplete, unless `partial`.
     """
-    parts = _parts_of(machine, allocation)
+    parts = _find_testable_parts(machine, allocation)
     dumps: list[Path] = []
     tables: list[Path] = []
     for path in dict.fromkeys(map(str, measured)):  # repeated files are counted once
@@ -100,7 +100,9 @@ def locate_bad_parts(
     return LocatedParts(diagnose_parts(parts, tests), parts.hosts, parts.ends, doubts)
 
 
-def _parts_of(machine_text: str | Path, allocation: str | None = None) -> Parts:
+def _find_testable_parts(
+    machine_text: str | Path, allocation: str | None = None
+) -> Parts:
     """Return the parts of a machine that messages between its hosts can test."""
     machine, described = load_described(machine_text)
     where = choose_allocation(machine, described, AllocationSpec(allocation=allocation))

@@ -135,7 +135,7 @@ def choose_for_mesh(
         spreads = choose_spread(needed, counts, search.seed, lambda: progress(0))
         interrupted = not progress(0)
     first = hosts[np.unique(leaf_of_host, return_index=True)[1]]
-    levels = levels_of_leaves(machine, first)
+    levels = find_leaf_levels(machine, first)
     leaf_of = reduce_switches(
         needed, spreads.chosen.leaf_of, counts, levels, lambda: not interrupted
     )
@@ -147,7 +147,7 @@ def choose_for_mesh(
     return chosen, MeshChoice(mesh, spreads, interrupted), title
 
 
-def levels_of_leaves(machine: Machine, hosts: Ids) -> list[npt.NDArray[np.int64]]:
+def find_leaf_levels(machine: Machine, hosts: Ids) -> list[npt.NDArray[np.int64]]:
     """Find the levels of switches; `hosts` contains one host per leaf group."""
     ends = np.meshgrid(hosts, hosts, indexing="ij")
     between = host_machine(machine).hops(ends[0].ravel(), ends[1].ravel())

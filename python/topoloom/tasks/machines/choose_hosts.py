@@ -54,7 +54,7 @@ class NodeChoice:
         return shown | ({"work": self.found.work} if self.found is not None else {})
 
 
-def other_choices(found: ChosenNodes) -> dict[str, float]:
+def collect_hop_bytes(found: ChosenNodes) -> dict[str, float]:
     """Collect the hop-bytes on the first nodes, and on random nodes if measured."""
     values: dict[str, float] = {"first": found.first_hop_bytes}
     if found.random_hop_bytes is not None:
@@ -105,8 +105,8 @@ def choose_hosts(
         found = choose_nodes(
             graph, allocate(listed), gpus, mapper, **search._asdict(), progress=progress
         )
-        values = other_choices(found)
-        best = _fullest(listed, found.allocation, count)
+        values = collect_hop_bytes(found)
+        best = _choose_fullest_hosts(listed, found.allocation, count)
         if best is not None:
             found = choose_nodes(
                 graph,
@@ -133,7 +133,7 @@ def choose_hosts(
     return found.allocation, choice, title
 
 
-def _fullest(listed: Ids, chosen: Allocation, count: int) -> Ids | None:
+def _choose_fullest_hosts(listed: Ids, chosen: Allocation, count: int) -> Ids | None:
     """Choose the hosts with the most chosen GPUs; None if the GPUs fill their hosts."""
     each = chosen.machine.nodes_per_host
     counts = np.bincount(chosen.nodes // each, minlength=int(listed.max()) + 1)

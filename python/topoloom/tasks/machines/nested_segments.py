@@ -49,7 +49,7 @@ def count_fitting_hosts(cluster: HostGroups, sizes: Sequence[int]) -> int:
     """Count the hosts that a job with the requested sizes can use."""
     requested = _requested_levels(cluster, sizes)
     all_leaves = np.arange(len(cluster.leaves))
-    return _capacity(cluster, requested, all_leaves) * requested[-1].size
+    return _count_segments(cluster, requested, all_leaves) * requested[-1].size
 
 
 def nested_places(
@@ -66,7 +66,9 @@ def nested_places(
     """
     requested = _requested_levels(cluster, sizes)
     all_leaves = np.arange(len(cluster.leaves))
-    yield from _places(cluster, requested, all_leaves, hosts // requested[-1].size)
+    yield from _list_placements(
+        cluster, requested, all_leaves, hosts // requested[-1].size
+    )
 
 
 def _requested_levels(cluster: HostGroups, sizes: Sequence[int]) -> list[_Level]:
@@ -77,12 +79,14 @@ def _requested_levels(cluster: HostGroups, sizes: Sequence[int]) -> list[_Level]
     return requested
 
 
-def _capacity(cluster: HostGroups, requested: Sequence[_Level], inside: Ids) -> int:
+def _count_segments(
+    cluster: HostGroups, requested: Sequence[_Level], inside: Ids
+) -> int:
     """Count the segments of the highest level that fit into leaf groups `inside`."""
-    return sum(_capacities(cluster, requested, inside).values())
+    return sum(_count_segments_by_group(cluster, requested, inside).values())
 
 
-def _capacities(
+def _count_segments_by_group(
     cluster: HostGroups, requested: Sequence[_Level], inside: Ids
 ) -> dict[int, int]:
     """Count the segments of the highest level that fit into each of its groups."""
@@ -93,22 +97,23 @@ def _capacities(
         }
     each = last.size // lower[-1].size
     return {
-        group: _capacity(cluster, lower, _within(last, inside, group)) // each
+        group: _count_segments(cluster, lower, _select_leaves(last, inside, group))
+        // each
         for group in np.unique(last.group[inside]).tolist()
     }
 
 
-def _within(level: _Level, inside: Ids, group: int) -> Ids:
+def _select_leaves(level: _Level, inside: Ids, group: int) -> Ids:
     """Select the leaf groups that belong to a group."""
     own: Ids = inside[level.group[inside] == group]
     return own
 
 
-def _places(
+def _list_placements(
     cluster: HostGroups, requested: Sequence[_Level], inside: Ids, segments: int
 ) -> Iterator[tuple[int, ...]]:
     *lower, last = requested
-    capacities = _capacities(cluster, requested, inside)
+    capacities = _count_segments_by_group(cluster, requested, inside)
     groups = list(capacities)
     strides = [stride // last.size for stride in cluster.strides]
     ways = segment_places(list(capacities.values()), segments, strides, cluster.seed)
@@ -122,8 +127,11 @@ def _places(
         for way in outer if turn == 0 else outer[:1]:
             filled = {}
             for group in set(way):
-                own, count = _within(last, inside, group), way.count(group) * each
-                inner = list(_places(cluster, lower, own, count))
+                own, count = (
+                    _select_leaves(last, inside, group),
+                    way.count(group) * each,
+                )
+                inner = list(_list_placements(cluster, lower, own, count))
                 turns = max(turns, len(inner))
                 filled[group] = iter(inner[turn % len(inner)])
             yield tuple(next(filled[group]) for group in way for _ in range(each))

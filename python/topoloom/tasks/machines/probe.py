@@ -95,7 +95,7 @@ def probe_machine(
     clock = Clock(budget.seconds if seconds is None else seconds)
     if claimed is not None:
         load_described(claimed)  # detect a wrong file before the job starts
-    watched = watch or (lambda _stage: _unwatched)
+    watched = watch or (lambda _stage: _ignore_progress)
     with start_probe_job(launcher, mpicc, earlier) as job:
         hosts = list(dict.fromkeys(place.host for place in job.samples.places))
         if odd := [host for host in hosts if not is_host_name(host)]:
@@ -112,11 +112,11 @@ def probe_machine(
         try:
             save_findings(output, found, command)
         except OSError as error:
-            raise _kept_elsewhere(error, output, found, command) from None
+            raise _save_elsewhere(error, output, found, command) from None
     return found
 
 
-def _kept_elsewhere(
+def _save_elsewhere(
     error: OSError, output: Path, found: Findings, command: Sequence[str]
 ) -> OSError:
     """Save the findings to a temporary folder; return the error with its path."""
@@ -179,12 +179,12 @@ def check_machine(
     budget = EFFORTS[effort]
     clock = Clock(budget.seconds if seconds is None else seconds)
     load_described(wired or file)  # detect a wrong file before the job starts
-    parts = partial(_parts_between, wired or file)
+    parts = partial(_find_testable_parts, wired or file)
     with start_probe_job(launcher, mpicc) as job:
         return check_hosts(job, reference, budget, clock, parts, wired is not None)
 
 
-def _parts_between(machine: str | Path, hosts: Sequence[str]) -> Parts:
+def _find_testable_parts(machine: str | Path, hosts: Sequence[str]) -> Parts:
     """Return the parts of a machine that messages between some hosts can test."""
     routes = DescribedRoutes(machine, hosts)
     return Parts(
@@ -192,7 +192,7 @@ def _parts_between(machine: str | Path, hosts: Sequence[str]) -> Parts:
     )
 
 
-def _unwatched(_done: int, _all: int) -> None:
+def _ignore_progress(_done: int, _all: int) -> None:
     """Ignore progress."""
 
 

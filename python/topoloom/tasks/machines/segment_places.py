@@ -42,7 +42,7 @@ def segment_places(
     random = np.random.default_rng(seed)
     seen = set[tuple[int, ...]]()
     for leaves in _choose_leaves(capacity, segments):
-        counts = _spread([capacity[leaf] for leaf in leaves], segments)
+        counts = _distribute_segments([capacity[leaf] for leaf in leaves], segments)
         runs = {1, max(counts), *(each for each in strides if 1 < each < segments)}
         turns = np.arange(segments)
         wanted = [turns // run for run in sorted(runs)]
@@ -82,7 +82,7 @@ def _choose_leaves(capacity: Sequence[int], segments: int) -> list[list[int]]:
     return found
 
 
-def _spread(capacity: Sequence[int], segments: int) -> list[int]:
+def _distribute_segments(capacity: Sequence[int], segments: int) -> list[int]:
     """Distribute segments over leaf groups as evenly as possible."""
     counts, left = [0] * len(capacity), segments
     while left:

@@ -30,7 +30,7 @@ from topoloom.launch.scheduler_requests import (
 from topoloom.nodes.hosts import fully_allocated_hosts, nodes_of_hosts, slots_per_host
 from topoloom.support.units import counted
 from topoloom.tasks.axes import format_step
-from topoloom.tasks.machines.choose_for_mesh import leaf_groups, levels_of_leaves
+from topoloom.tasks.machines.choose_for_mesh import find_leaf_levels, leaf_groups
 from topoloom.tasks.machines.nested_segments import HostGroups
 from topoloom.tasks.machines.shape_times import NEAR, ShapeTimes, divisors
 
@@ -72,13 +72,15 @@ class SegmentRequest:
     def text(self, scheduler: str) -> str:
         """Format the request, preceded by comments with the times of alternatives."""
         lines = [
-            f"# segments of {counted(size, 'host')}: {self._step(seconds)}"
+            f"# segments of {counted(size, 'host')}: {self._format_step_time(seconds)}"
             for size, seconds in self.seconds.items()
         ]
         if self.order:
             lines.insert(0, f"# order {self.order}")
         if any(size > 1 for size in self.shape.above):
-            lines.append(f"# {self.shape.describe()}: {self._step(self.taken)}")
+            lines.append(
+                f"# {self.shape.describe()}: {self._format_step_time(self.taken)}"
+            )
         elif self.alike:
             lines.append(
                 "# all segments cost the same; if the machine's bandwidths are "
@@ -90,11 +92,11 @@ class SegmentRequest:
             shape, seconds = self.beyond
             lines.append(
                 f"# {scheduler} cannot be asked for {shape.describe()}: "
-                f"{self._step(seconds)}"
+                f"{self._format_step_time(seconds)}"
             )
         return "\n".join([*lines, *request_lines(scheduler, self.shape)])
 
-    def _step(self, seconds: float) -> str:
+    def _format_step_time(self, seconds: float) -> str:
         return f"{format_step(seconds, self.has_bandwidths)} per step"
 
 
@@ -139,7 +141,7 @@ def find_segments(
     machine = cluster.machine
     axes = mesh if isinstance(mesh, Mapping) else mesh.mesh
     ranks = prod(axes.values())
-    per_host, leaves = slots_per_host(machine), _hosts_of_leaves(cluster)
+    per_host, leaves = slots_per_host(machine), _group_hosts_by_leaf(cluster)
     hosts = -(-ranks // per_host)
     if ranks % per_host:
         raise Error(f"{ranks} ranks do not fill hosts of {per_host} GPUs")
@@ -149,12 +151,12 @@ def find_segments(
             f"{sum(map(len, leaves))}"
         )
     first = np.array([leaf[0] for leaf in leaves])
-    above = levels_of_leaves(machine, first)
-    strides = [stride // per_host for stride in _strides(axes)]
+    above = find_leaf_levels(machine, first)
+    strides = [stride // per_host for stride in _list_strides(axes)]
     times = ShapeTimes(
         HostGroups(leaves, above, strides, seed),
         hosts,
-        lambda chosen: _time(
+        lambda chosen: _predict_step_time(
             Allocation(machine, nodes_of_hosts(machine, chosen)), mesh, traffic
         ),
         progress,
@@ -168,21 +170,24 @@ def find_segments(
     anywhere = [(size, *nothing) for size in reversed(divisors(hosts))]
     found = {sizes: times[sizes] for sizes in anywhere if times.fits(sizes)}
     seconds = {sizes[0]: taken for sizes, taken in found.items()}
-    largest, wanted = max(seconds), _smallest(found)
+    largest, wanted = max(seconds), _choose_smallest_shape(found)
     tight = {
-        sizes: times[sizes] for sizes in map(times.tightest, {(largest,), wanted[:1]})
+        sizes: times[sizes]
+        for sizes in map(times.extend_sizes, {(largest,), wanted[:1]})
     }
     best, beyond = min(tight, key=tight.__getitem__), None
     if tight[best] * (1 + NEAR) < found[wanted]:
-        compared = {sizes: times[sizes] for sizes in times.plain()} | times.nested()
+        compared = {
+            sizes: times[sizes] for sizes in times.list_plain_shapes()
+        } | times.find_nested_shapes()
         for sizes, taken in compared.items():
-            if can_request(scheduler, _shaped(shape, sizes)):
+            if can_request(scheduler, _make_request(shape, sizes)):
                 found[sizes] = taken
-        wanted = _smallest(found)
+        wanted = _choose_smallest_shape(found)
         if tight[best] * (1 + NEAR) < found[wanted]:
-            beyond = _shaped(shape, best), tight[best]
+            beyond = _make_request(shape, best), tight[best]
     return SegmentRequest(
-        _shaped(shape, wanted),
+        _make_request(shape, wanted),
         dict(sorted(seconds.items())),
         found[wanted],
         machine.has_bandwidths,
@@ -191,11 +196,11 @@ def find_segments(
     )
 
 
-def _shaped(shape: TopologyRequest, sizes: Sequence[int]) -> TopologyRequest:
+def _make_request(shape: TopologyRequest, sizes: Sequence[int]) -> TopologyRequest:
     return shape._replace(segment=sizes[0], above=tuple(sizes[1:]))
 
 
-def _smallest(found: Mapping[tuple[int, ...], float]) -> tuple[int, ...]:
+def _choose_smallest_shape(found: Mapping[tuple[int, ...], float]) -> tuple[int, ...]:
     """Choose the shape with the smallest sizes among shapes near the best time."""
     near = min(found.values()) * (1 + NEAR)
     return min(
@@ -204,18 +209,18 @@ def _smallest(found: Mapping[tuple[int, ...], float]) -> tuple[int, ...]:
     )
 
 
-def _strides(axes: Mapping[str, int]) -> list[int]:
+def _list_strides(axes: Mapping[str, int]) -> list[int]:
     """List the distances in ranks between neighbors along the axes."""
     return list(accumulate((axes[name] for name in rank_order(axes)), mul))
 
 
-def _hosts_of_leaves(cluster: Allocation) -> list[list[int]]:
+def _group_hosts_by_leaf(cluster: Allocation) -> list[list[int]]:
     hosts = np.sort(fully_allocated_hosts(cluster))
     leaf_of = leaf_groups(cluster.machine)[hosts]
     return [hosts[leaf_of == leaf].tolist() for leaf in np.unique(leaf_of)]
 
 
-def _time(
+def _predict_step_time(
     allocation: Allocation,
     mesh: Mapping[str, int] | Job,
     traffic: Sequence[Traffic] | TrainingStep,

@@ -83,28 +83,32 @@ class ShapeTimes:
         filled = (*sizes, *[1] * (self._depth - len(sizes)))
         return count_fitting_hosts(self._levels, filled) >= self._hosts
 
-    def tightest(self, sizes: Sizes) -> Sizes:
+    def extend_sizes(self, sizes: Sizes) -> Sizes:
         """Extend `sizes` with the largest fitting size of each higher level."""
         while len(sizes) < self._depth:
-            sizes = (*sizes, max(self._next(sizes)))
+            sizes = (*sizes, max(self._list_next_sizes(sizes)))
         return sizes
 
-    def plain(self) -> Iterator[Sizes]:
+    def list_plain_shapes(self) -> Iterator[Sizes]:
         """Yield shapes with one size, and shapes with a leaf size and the whole job.
 
         In the latter, the whole job shares one group of the lowest sufficient level.
         """
         sizes = divisors(self._hosts)[::-1]
         for level in range(1, self._depth):
-            single = [self._at(level, size) for size in sizes if size < self._hosts]
+            single = [
+                self._make_shape(level, size) for size in sizes if size < self._hosts
+            ]
             yield from filter(self.fits, single)
         for level in range(1, self._depth):
-            if self.fits(self._at(level, self._hosts)):
-                whole = [(size, *self._at(level, self._hosts)[1:]) for size in sizes]
+            if self.fits(self._make_shape(level, self._hosts)):
+                whole = [
+                    (size, *self._make_shape(level, self._hosts)[1:]) for size in sizes
+                ]
                 yield from filter(self.fits, whole)
                 return
 
-    def nested(self) -> dict[Sizes, float]:
+    def find_nested_shapes(self) -> dict[Sizes, float]:
         """Find level by level the smallest size without a loss of time.
 
         Higher levels have the largest fitting size. Return the times of all compared
@@ -114,7 +118,8 @@ class ShapeTimes:
         below: Sizes = ()
         for _ in range(self._depth):
             shapes = {
-                size: self.tightest((*below, size)) for size in self._next(below)[::-1]
+                size: self.extend_sizes((*below, size))
+                for size in self._list_next_sizes(below)[::-1]
             }
             found |= {shape: self[shape] for shape in shapes.values()}
             near = min(found.values()) * (1 + NEAR)
@@ -122,7 +127,7 @@ class ShapeTimes:
             below = (*below, min(enough))
         return found
 
-    def _next(self, below: Sizes) -> list[int]:
+    def _list_next_sizes(self, below: Sizes) -> list[int]:
         """List the possible sizes of the next level: 1, or multiples of `below`."""
         least = max(below, default=1)
         more = [size for size in divisors(self._hosts) if size % least == 0]
@@ -131,5 +136,5 @@ class ShapeTimes:
             *(size for size in more if size > least and self.fits((*below, size))),
         ]
 
-    def _at(self, level: int, size: int) -> Sizes:
+    def _make_shape(self, level: int, size: int) -> Sizes:
         return tuple(size if each == level else 1 for each in range(self._depth))

@@ -92,11 +92,11 @@ class Sweep:
             **({} if allocates else {"allocator": None, "iterations": None}),
             "seed": self.seed,
             "stalled": self.stalled or None,
-            "loads": [_point(point) for point in self.points],
+            "loads": [_make_point_document(point) for point in self.points],
         }
 
 
-def _point(point: LoadMeasure) -> dict[str, Any]:
+def _make_point_document(point: LoadMeasure) -> dict[str, Any]:
     return {
         "offered": point.offered,
         "accepted": point.accepted,

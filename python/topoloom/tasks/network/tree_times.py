@@ -103,13 +103,13 @@ def time_trees(
             f"{machine.name} has no links with bandwidths, which the simulation "
             "requires; describe them, such as 'bandwidth=10GB/s,latency=1us'"
         )
-    simulation = _Operation(allocation, found, operation, switch or SwitchModel())
+    simulation = _TreeSimulation(allocation, found, operation, switch or SwitchModel())
     times: list[SizeTimes] = []
     interrupted = False
     for number, size in enumerate(sizes, start=1):
         title = f"{number}/{len(sizes)} {operation} of {size} B"
         with monitor(title, UNLIMITED) as progress:
-            one = simulation.times(size, progress)
+            one = simulation.simulate_size(size, progress)
             interrupted = not progress(0)
         if interrupted:
             break
@@ -136,7 +136,7 @@ def _require_output_queued(switch: SwitchModel) -> None:
         )
 
 
-class _Operation:
+class _TreeSimulation:
     """A collective operation on several groups, with its trees and switches."""
 
     def __init__(
@@ -160,25 +160,30 @@ class _Operation:
             for kind in found.trees
         }
 
-    def times(self, size: int, progress: Any) -> SizeTimes:
+    def simulate_size(self, size: int, progress: Any) -> SizeTimes:
         """Simulate the operation in switches and as messages, for one message size."""
         in_switches = {
-            kind: self._in_switches(kind, size, progress).seconds
+            kind: self._simulate_in_switches(kind, size, progress).seconds
             for kind in self._trees
         }
         if len(self._groups) == 1:
-            done, how = self._by_schedule(size, progress)
+            done, how = self._simulate_by_schedule(size, progress)
             return SizeTimes(size, in_switches, done.seconds, how)
         if IN_SWITCHES[self._operation] == "allreduce":
             return SizeTimes(size, in_switches, None, "of one root only")
         return SizeTimes(
-            size, in_switches, self._by_messages(size, progress).seconds, "each member"
+            size,
+            in_switches,
+            self._simulate_by_messages(size, progress).seconds,
+            "each member",
         )
 
-    def _settings(self, size: int) -> Any:
+    def _make_settings(self, size: int) -> Any:
         return self._model.settings(self._wiring.classes, size)
 
-    def _in_switches(self, kind: str, size: int, progress: Any) -> ProgramMeasure:
+    def _simulate_in_switches(
+        self, kind: str, size: int, progress: Any
+    ) -> ProgramMeasure:
         trees = self._trees[kind]
         share = len(trees) // len(self._groups)
         return simulate_in_switches(
@@ -187,11 +192,13 @@ class _Operation:
             trees,
             [members for _, members in self._groups for _ in range(share)],
             -(-size // share),
-            settings=self._settings(size),
+            settings=self._make_settings(size),
             progress=progress,
         )
 
-    def _by_schedule(self, size: int, progress: Any) -> tuple[ProgramMeasure, str]:
+    def _simulate_by_schedule(
+        self, size: int, progress: Any
+    ) -> tuple[ProgramMeasure, str]:
         """Simulate the fastest schedule; the root is rank 0, other members follow."""
         members = self._groups[0][1]
         a_node = self._allocation.machine.slots_per_node
@@ -206,12 +213,12 @@ class _Operation:
             self._wiring,
             members,
             call.schedule(best.name),
-            settings=self._settings(size),
+            settings=self._make_settings(size),
             progress=progress,
         )
         return done, best.name
 
-    def _by_messages(self, size: int, progress: Any) -> ProgramMeasure:
+    def _simulate_by_messages(self, size: int, progress: Any) -> ProgramMeasure:
         pairs = [
             (root, member)
             for root, members in self._groups
@@ -227,6 +234,6 @@ class _Operation:
             [sender for sender, _ in pairs],
             [receiver for _, receiver in pairs],
             [size] * len(pairs),
-            settings=self._settings(size),
+            settings=self._make_settings(size),
             progress=progress,
         )

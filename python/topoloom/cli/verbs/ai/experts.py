@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.frameworks import ExpertRanks
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Argument, Option
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.experts.place import PlacedExperts
 
 
-@with_groups
+@flatten_option_groups
 def command(
     loads: Annotated[
         Path,
@@ -168,7 +168,7 @@ def _print(placed: PlacedExperts, engine: Engine | None, output: Path | None) ->
     if tokens is not None:
         measured = f"{tokens.shape[1]:,} per layer; half of them measured, loads too"
         facts.append(("tokens", measured))
-        if twice := routing.repeating:
+        if twice := routing.repeated_choices:
             facts.append(
                 (
                     "twice",
@@ -177,13 +177,13 @@ def _print(placed: PlacedExperts, engine: Engine | None, output: Path | None) ->
             )
     if placed.least is not None:
         facts.append(("at least", f"{placed.least:.3f} leave the node"))
-    facts += _remarks(placed, nodes, by_load.visits)
+    facts += _explain_no_gain(placed, nodes, by_load.visits)
     if engine is not None and engine.is_numbered and layers == len(routing.loads):
         rows_are = "all have experts; of a model with others, give these rows of zeros"
         facts.append(("layers", rows_are))
     if engine is not None and output is not None:
         for line in engine.settings:
-            line = line.replace("COUNT", str(placed.redundant))
+            line = line.replace("COUNT", str(placed.redundant_count))
             facts.append(("set", line.replace("FILE", str(output))))
     print_facts(facts, written=[output])
 
@@ -204,10 +204,10 @@ def _print_slacks(placed: PlacedExperts, visits: str) -> None:
     )
 
 
-def _remarks(
+def _explain_no_gain(
     placed: PlacedExperts, nodes: int, by_load: float
 ) -> list[tuple[str, str]]:
-    """Print the reason if the placement has no gain."""
+    """Return the reason as a table row if the placement has no gain."""
     best = placed.cost(placed.best).visits
     if best < 0.995 * by_load:
         return []
