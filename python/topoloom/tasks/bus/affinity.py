@@ -184,7 +184,7 @@ class Affinities:
         }
 
 
-def messages_of(
+def list_messages(
     graph: CommGraph,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """List source, target and bytes of the edges that carry bytes."""
@@ -209,7 +209,7 @@ class BusThreads:
             )
         self.graph, self.allocation, self.timing = graph, allocation, timing
         self.stations = np.array(bus_stations(allocation), np.uint32)
-        self.source, self.target, self.bytes = messages_of(graph)
+        self.source, self.target, self.bytes = list_messages(graph)
 
     @property
     def rate_arguments(self) -> dict[str, Any]:

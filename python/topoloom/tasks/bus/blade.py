@@ -17,7 +17,7 @@ from topoloom.tasks.bus.affinity import (
     BusThreads,
     BusTiming,
     Rate,
-    messages_of,
+    list_messages,
     rank_affinities,
 )
 from topoloom.tasks.bus.named_affinities import NAMED
@@ -149,7 +149,7 @@ def split_blade(
     on_first, crossing, alike = sets[halves]
     first = np.array([on_first >> thread & 1 == 1 for thread in range(THREADS)])
     sides = (np.flatnonzero(first), np.flatnonzero(~first))
-    source, target, size = messages_of(graph)
+    source, target, size = list_messages(graph)
     sends = [
         int(((first[source] == own) & (first[target] != own)).sum())
         for own in (True, False)
