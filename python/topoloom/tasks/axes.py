@@ -40,7 +40,7 @@ from topoloom.tasks.search import Progress
 #: Output formats of an axis order: for programs, and for job schedulers.
 FORMATS = ("jax", "name", "ranks", "settings", *SCHEDULERS)
 
-#: Least gain for which another placement is preferred to an order that has a name.
+#: Smallest gain that makes another placement preferable to a named axis order.
 _LEAST_GAIN = 1e-4
 
 
@@ -104,7 +104,7 @@ class MappedAxes:
 
     @property
     def phase_names(self) -> list[str]:
-        """List the name of the axes along which each phase of `graph` communicates."""
+        """The axes along which ranks communicate, for each phase of `graph`."""
         orders, names = self.orders, list[str]()
         for one in orders.traffic:
             if isinstance(orders, MeshOrders):
@@ -118,8 +118,8 @@ class MappedAxes:
     def by_nccl(self, gpus_per_node: int | None = None) -> MappedAxes:
         """Return a copy whose graph contains the messages of NCCL.
 
-        A node has one GPU per slot of the host; for hosts of one slot, `gpus_per_node`
-        GPUs, by default 8.
+        A node has one GPU per slot of its host. If hosts have one slot, a node has
+        `gpus_per_node` GPUs, by default 8.
 
         Raises
         ------
@@ -258,10 +258,11 @@ def map_axes(
     named: bool = False,
     progress: Progress | None = None,
 ) -> MappedAxes:
-    """Order the axes for the least time; with `named`, only orders that have a name.
+    """Find the fastest order of the axes; with `named`, only among orders with a name.
 
-    A framework's job is limited to orders that the framework has names for. If the job
-    leaves a setting open and `traffic` is a training step, the best variant is found.
+    For a framework's job, only the framework's own orders are allowed. If the job
+    leaves a setting open and `traffic` is a training step, the best setting is
+    searched.
     """
     if isinstance(mesh, Mapping):
         sends = _list_traffic(traffic, mesh)

@@ -39,7 +39,7 @@ class ProvenBounds:
 
     given: PlacementProblem
     bounds: dict[str, Bound]
-    rounded: float | None = None  # congestion of the rounded relaxation
+    rounded: float | None = None  # congestion of the rounded LP solution
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""

@@ -9,14 +9,14 @@ from typing import Any
 
 
 def _described_entries(function: str) -> list[dict[str, Any]]:
-    """List the entries of a function of the core that returns dictionaries."""
+    """List entries from a core function that returns dictionaries."""
     from topoloom import _core
 
     return [dict(entry) for entry in getattr(_core, function)()]
 
 
 def _named_entries(function: str) -> list[dict[str, Any]]:
-    """List names and summaries from a function of the core that returns pairs."""
+    """List names and summaries from a core function that returns pairs."""
     from topoloom import _core
 
     entries = getattr(_core, function)()
@@ -155,7 +155,7 @@ def export_entries() -> list[dict[str, Any]]:
     ]
 
 
-#: The listing function of each kind of choice.
+#: Functions that list the entries, by kind of entry.
 CATALOG: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "mappers": partial(_described_entries, "mappers"),
     "balancers": partial(_described_entries, "balancers"),

@@ -52,7 +52,7 @@ class Comparison(NamedTuple):
     interrupted
         Whether the last search was stopped.
     failed
-        Error message of each user mapper that returned no placement.
+        Error message of each user mapper that failed.
     """
 
     objective: Objective

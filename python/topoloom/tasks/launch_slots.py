@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class LaunchSlots(NamedTuple):
-    """The slots that ranks may use, and the CPU binding of a rank on its slot.
+    """The slots that ranks may use, and the options of CPU binding.
 
     `where` is the allocation as the user described it.
     """

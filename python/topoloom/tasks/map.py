@@ -69,7 +69,7 @@ def map_ranks(
     command: tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> MapResult:
-    """Place ranks; the placement file records `graph_file` and `command`.
+    """Place ranks on slots; the placement file records `graph_file` and `command`.
 
     With a `previous` placement, a rank moves only if that saves more hop-bytes than
     `migration_cost`.
@@ -140,7 +140,7 @@ def block_values(problem: Problem, mapped: MapResult) -> tuple[dict[str, float],
 
 
 def _explain_hop_bytes(mapper: str, shared: bool, remapped: bool) -> str:
-    """Explain why only hop-bytes can be minimized; empty if all objectives can be."""
+    """Explain why only hop-bytes can be minimized; empty if others are possible."""
     if shared:
         return "ranks share slots"
     if remapped:

@@ -21,8 +21,8 @@ def previous_slots(
 ) -> Any:
     """Find the previous slot of every rank; -1 for new ranks and missing nodes.
 
-    Nodes are identified by host name. If the placement or the machine has no host
-    names, both must have the same machine, and nodes are identified by number.
+    Nodes are identified by host name. If host names are missing on one side, both
+    machines must be equal, and nodes are identified by number.
     """
     machine, before = allocation.machine, previous.machine
     if machine.slots_per_node != before.slots_per_node:

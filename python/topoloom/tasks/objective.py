@@ -41,7 +41,7 @@ class Objective(NamedTuple):
     objective: str = AUTO
     phases: Sequence[CommGraph] = ()
     background: Loads | None = None
-    reason: str = ""  # reason of an automatic choice
+    reason: str = ""  # reason for an automatic choice
 
     @property
     def options(self) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class Objective(NamedTuple):
 
     @property
     def improvement_text(self) -> str:
-        """The property that a better placement has less of, in words."""
+        """Text about a better placement, such as "fewer hop-bytes"."""
         if self.objective == HOP_BYTES:
             return "fewer hop-bytes"
         if self.objective == "time":

@@ -22,10 +22,11 @@ def quick_bounds(
     try:
         if allocation.slot_count <= SMALL_SLOT_COUNT:
             return find_bounds(graph, allocation, phases=phases, work=QUICK_WORK)
-        # A progress callback that returns False skips only the proofs by search.
+        # A progress callback that returns False skips the proofs by search, but no
+        # others.
         return find_bounds(graph, allocation, phases=phases, progress=lambda _: False)
     except Error:
-        return None  # sums of bounds may overflow although those of measures do not
+        return None  # bounds may overflow although measures do not
 
 
 def gap(value: float, bound: float) -> float | None:

@@ -47,7 +47,7 @@ class Job:
 
     @contextlib.contextmanager
     def run(self, what: str) -> Iterator[None]:
-        """Measure the duration of a run; rewind standard input before it."""
+        """Context manager: rewind standard input, and measure the duration of a run."""
         from time import perf_counter
 
         start = perf_counter()
@@ -65,7 +65,7 @@ class PlacedJob(NamedTuple):
 
 
 class ReportPage(NamedTuple):
-    """The path of the report; `why_not` is the error if writing failed."""
+    """The path of the report, and the error if writing failed."""
 
     path: Path
     why_not: str | None

@@ -67,8 +67,8 @@ class AllocationSpec(NamedTuple):
     def count_fragments(self, machine: Machine) -> int:
         """Return the number of fragments of a generated allocation.
 
-        The default is 4, or the number of routers if lower, because nodes of one router
-        stay together.
+        The default is 4, but at most the number of routers: nodes of one router are not
+        separated.
         """
         if self.fragments is not None:
             return self.fragments
@@ -123,8 +123,8 @@ def select_launched_slots(
 ) -> tuple[AllocatedHosts, str]:
     """Select the slots of an allocation that the launcher uses; also describe them.
 
-    Without an allocation, all slots are selected, unless `as_started`: then the
-    launcher alone places the ranks.
+    Without an allocation, all slots are selected, unless `as_started`: the launcher
+    places the ranks itself.
     """
     order, node = where.order, described.node
     words = ""
@@ -188,7 +188,7 @@ def generate_allocation(
         )
     drawn = nodes
     while True:
-        # Draw more nodes until enough of them have a host.
+        # Generate larger allocations until enough nodes have a host.
         allocation = fragmented_allocation(machine, drawn, fragments, seed)
         taken = [node for node in allocation.nodes.tolist() if node in usable]
         if len(taken) >= nodes:

@@ -20,7 +20,7 @@ _READER = (
 
 
 class RecordedProgram(NamedTuple):
-    """The profile of a program, its file, and the counting of collectives."""
+    """The profile of a recorded program, and its file."""
 
     profile: Profile
     path: Path
@@ -185,8 +185,7 @@ def record_torch(
         if not any(one.stat().st_size for one in Path(folder).glob("*.calls")):
             raise NothingRecorded(
                 f"nothing was recorded (exit status {job.status}): no process of the "
-                "command started a world of torch.distributed, or its Python ignores "
-                "PYTHONPATH",
+                "command initialized torch.distributed, or Python ignores PYTHONPATH",
                 job.status,
             )
         trace = read_recording(folder)

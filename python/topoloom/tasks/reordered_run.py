@@ -113,7 +113,7 @@ def _merge_options(given: ReorderOptions, environment: str, has_machine: bool) -
 def _build_library(
     program: list[str], launcher: LaunchProgram, mpicc: str | None
 ) -> Path:
-    """Build the preloaded library; raise an error if the program could break."""
+    """Build the preloaded library; raise an error if preloading is not safe."""
     import os
 
     from topoloom.launch.apply.trial import check_hosts

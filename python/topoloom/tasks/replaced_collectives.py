@@ -40,7 +40,7 @@ def collectives_setting(
         return
     with shared_directory("collectives") as name:
         folder = Path(name).absolute()
-        if set(";(") & set(str(folder)):  # not allowed in settings
+        if set(";(") & set(str(folder)):  # characters not allowed
             yield write_setting(options)
             return
         machine, placement = folder / "machine", folder / "placement"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: Maximum number of pattern parts whose loads a page shows; with more, it shows none.
 MAX_PARTS = 12
-LAUNCHER = "block (default)"  # name of block order in `map` and `judge`
+LAUNCHER = "block (default)"  # name of the placement in block order
 
 
 class ReportedPlacement(NamedTuple):

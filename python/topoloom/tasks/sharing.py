@@ -19,7 +19,7 @@ def can_share_slots(sharing: Sharing) -> bool:
 def has_shared_slots(
     sharing: Sharing, graph: CommGraph, allocation: Allocation
 ) -> bool:
-    """Return whether ranks share slots; an imbalance alone requires too few slots."""
+    """Return whether ranks share slots; with an imbalance, if slots are too few."""
     if len(sharing.capacities) > 0:
         return True
     return can_share_slots(sharing) and graph.rank_count > allocation.slot_count

@@ -95,7 +95,7 @@ class _PlacementCase(NamedTuple):
         }
 
     def congestion(self, phases: list[CommGraph]) -> float:
-        # Objectives are valid for one rank per slot: merge ranks that share a slot.
+        # Objectives are defined for one rank per slot: merge ranks that share a slot.
         slots, merged_rank = np.unique(self.placement.slots, return_inverse=True)
         on = (self.allocation, Placement(self.allocation, slots))
         found = 0.0

@@ -33,7 +33,7 @@ class TorchRun:
         The compared measure: predicted time, or hop-bytes without bandwidths. Empty
         without a pattern, or if a rank is outside the placement's slots.
     planned, started
-        Values of the measure for the placement and for the actual locations.
+        The measure with the placement, and with the actual locations.
     by_host
         Number of ranks without a known GPU number; only their hosts were compared.
     seen

@@ -140,7 +140,7 @@ class UserMapper:
     function: MapperFunction
 
     def place(self, problem: MapperProblem) -> Placement:
-        """Call the function; convert exceptions to one line with the mapper's name."""
+        """Call the function; convert exceptions to errors with the mapper's name."""
         folder = Path.cwd()
         try:
             return problem.placement(self.function(problem))
@@ -165,7 +165,7 @@ def make_user_problem(
     search: Search,
     progress: Progress = always_continue,
 ) -> MapperProblem:
-    """Make the argument of a user mapper."""
+    """Make the `MapperProblem` for a user mapper."""
     load, capacity = slot_capacities(graph, allocation, sharing)
     shared = has_shared_slots(sharing, graph, allocation)
     return MapperProblem(

@@ -56,7 +56,7 @@ def start_verify_agent(
     renumber: bool,
     collectives: str | None = None,
 ) -> Iterator[VerifyAgent | str]:
-    """Start the agent that verifies locations; yield it, or the reason of a failure."""
+    """Start the agent that verifies locations; yield it, or the error as text."""
     from topoloom._core import Error
     from topoloom.preload.verify import VerifyAgent
 

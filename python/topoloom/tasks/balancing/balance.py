@@ -22,7 +22,7 @@ from topoloom.support.units import counted
 
 
 class Ranks(NamedTuple):
-    """The slots of ranks on a machine."""
+    """An allocation, and the placement of the ranks on it."""
 
     allocation: Allocation
     placement: Placement
@@ -62,11 +62,11 @@ class BalanceResult(NamedTuple):
     Attributes
     ----------
     method
-        The balancer.
+        Name of the balancer.
     loads
         The load of every rank before balancing.
     balance
-        The plan, its measures, and the loads after balancing.
+        The transfer plan, its measures, and the loads after balancing.
     cost
         The cost of the plan on the machine; None without a machine.
     """
@@ -108,8 +108,8 @@ def balance_loads(
     method
         The balancer, with options if any: ``alias(remainder=exact)``.
     ranks
-        The slots of the ranks. Balancers that choose near partners and the cost of the
-        plan require them.
+        The slots of the ranks. They are required to choose near partners, and to
+        compute the cost of the plan.
     task_bytes
         The size of a task in bytes.
 

@@ -20,9 +20,9 @@ def placed_ranks(
 ) -> Ranks | None:
     """Find the slots of ranks; None without a machine and a placement.
 
-    With an allocation, ranks get the slots that the launcher uses: fewer ranks than
-    slots are spread over all nodes. With a placement, `machine` may only repeat the
-    placement's machine.
+    With an allocation, ranks use the slots that the launcher would use. If slots
+    outnumber ranks, the ranks are spread over all nodes. With a placement, `machine`
+    must be None or the placement's machine.
     """
     if placement is None:
         if machine is not None:

@@ -20,7 +20,7 @@ from topoloom.support.units import counted
 from topoloom.tasks.balancing.task_hypergraph import read_hypergraph
 from topoloom.tasks.balancing.task_list import MAX_BYTES, MAX_RANKS, TaskList, integer
 
-#: Suffixes of graph files. Without one, a first line of several integers marks a graph.
+#: Suffixes of graph files. Other files are graphs if line 1 has several integers.
 ENDINGS = (".graph", ".metis", ".chaco")
 HYPERGRAPH_ENDINGS = (".hg",)
 #: Suffix of the owners file, as Zoltan's driver names it.
@@ -94,7 +94,7 @@ def _list_vertex_sizes(text: str, path: str | Path) -> NDArray[np.int64] | None:
         return None
     first = [int(line.split()[0]) for line in lines[1 : count + 1]]
     if first == list(range(1, count + 1)):
-        return None  # Chaco: vertex numbers in place of sizes
+        return None  # Chaco has vertex numbers in place of sizes
     if sum(first) >= MAX_BYTES:
         raise Error(f"{path}: the sizes of all vertices add up to 2^62 or more")
     return np.array(first, np.int64)

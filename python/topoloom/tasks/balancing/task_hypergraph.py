@@ -21,24 +21,25 @@ from topoloom.support.files import read_text
 from topoloom.tasks.balancing.hypergraph import Hypergraph
 from topoloom.tasks.balancing.task_list import MAX_BYTES, integer
 
-#: Limit above all numbers of vertices, hyperedges and pins.
+#: Exclusive upper limit on numbers of vertices, hyperedges and pins.
 MAX_VERTICES = 2**32 - 1
-#: Larger hyperedges are approximated by a star instead of all pairs.
+#: Hyperedges with more pins are approximated by a star instead of all pairs.
 MAX_PAIRED = 32
-#: Shares of weights are exact if they add up to at most this, else rounded.
+#: Weights of pairs are exact if their sum is at most this limit, else rounded.
 MAX_SHARES = 2**50
 
 
 def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
     """Read a hypergraph of `count` vertices, with loads.
 
-    A hyperedge of weight w and k pins becomes all pairs of its pins with w / (k - 1):
-    one task away from the others then cuts w, as in the hypergraph.
+    A hyperedge of weight w with k pins becomes all pairs of its pins with weight w / (k
+    - 1). If one task is separated from the others, the cut weight is w, as in the
+    hypergraph.
 
     Raises
     ------
     Error
-        ``file:line: reason``.
+        If the file is invalid, as ``file:line: reason``.
     """
     lines = _LineReader(path)
     head = _read_header(lines)
@@ -85,7 +86,7 @@ def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
 
 
 def _choose_scale(hyperedges: list[tuple[int, list[int]]]) -> int:
-    """Find a factor with which shares of weights are integers, or nearly so."""
+    """Choose a factor that makes the weights of pairs integers, or nearly integers."""
     total = sum(weight * len(pins) for weight, pins in hyperedges)
     most = max(1, MAX_SHARES // max(1, total))
     scale = 1
@@ -116,7 +117,7 @@ class _Header(NamedTuple):
 
 
 class _LineReader:
-    """The lines that are not comments, one after the other."""
+    """Reads lines one after another, and skips comments."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = path
@@ -139,7 +140,7 @@ class _LineReader:
         return integer(words[place], f"{self._path}:{self._at}: {what}", limit)
 
     def weights(self, count: int, base: int) -> list[int]:
-        """Read one number per vertex, however many stand on a line."""
+        """Read one number per vertex, with any number of values per line."""
         found: list[int] = []
         while len(found) < count:
             words = self.next(f"the weight of vertex {len(found) + base}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads tasks with loads, sizes and owners: a table with a line for each."""
+"""Reads a table of tasks with loads, sizes and owners, one line per task."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from topoloom.support.files import read_text
 from topoloom.support.plain_text import is_number
 from topoloom.tasks.balancing.hypergraph import Hypergraph
 
-#: The first line of the table.
+#: Header line of the table.
 HEAD = "task,owner,load,bytes"
-#: More ranks than any machine has are a typing error.
+#: Maximum number of ranks: larger numbers are probably typing errors.
 MAX_RANKS = 10_000_000
-#: Above every number of bytes in 63 bits.
+#: Exclusive upper limit on numbers of bytes.
 MAX_BYTES = 2**62
 
 
@@ -47,7 +47,7 @@ class TaskList(NamedTuple):
 
 
 def is_task_list(path: str | Path) -> bool:
-    """Return whether the first line except comments has several columns."""
+    """Return whether the first non-comment line has several columns."""
     lines = (line.partition("#")[0].strip() for line in read_text(path).splitlines())
     return "," in next(filter(None, lines), "")
 

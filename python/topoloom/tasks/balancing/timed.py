@@ -14,7 +14,7 @@ from topoloom.simulate import bind_switch, load_simulator
 from topoloom.simulate.result import ignore_progress
 from topoloom.tasks.balancing.balance import Ranks, make_transfer_graph
 
-#: Limit: the built-in switches simulate this many in ten seconds on a small machine.
+#: Maximum number of packets, which the built-in switches simulate in ten seconds.
 MAX_PACKETS = 20_000_000
 
 

@@ -25,10 +25,8 @@ class TaskRedistribution(NamedTuple):
     ranks
         The number of ranks.
     balance
-        The new owners, and the cost of moving.
-    where
-        The slots of the ranks, if they are on a machine.
-    periods
+        The new owners of the tasks, and the cost of moving tasks.
+    where The slots of the ranks; None without a machine. periods
         Number of communication steps between two rebalances.
     """
 
@@ -66,7 +64,7 @@ class TaskRedistribution(NamedTuple):
 
     @property
     def ends(self) -> NDArray[np.float64]:
-        """The load of every rank after the redistribution."""
+        """Load of every rank after the redistribution."""
         return self.loads(self.balance.owners)
 
     @property
@@ -208,7 +206,7 @@ def balance_tasks(
             periods=periods / _byte_scale(tasks) if periods > 0 else periods,
             **limit,
         )
-    except Error as error:  # errors of the core contain the number of the task
+    except Error as error:  # the core's errors identify a task by number
         text = re.sub(
             r"\btask ([0-9]+)\b",
             lambda m: f"task '{tasks.names[int(m[1])]}'",

@@ -187,7 +187,7 @@ class Affinities:
 def list_messages(
     graph: CommGraph,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """List source, target and bytes of the edges that carry bytes."""
+    """Return source, target and bytes of the edges with more than 0 bytes."""
     counts = np.diff(np.asarray(graph.first).astype(np.int64)).astype(np.int64)
     source = np.repeat(np.arange(graph.rank_count), counts)
     sizes = np.asarray(graph.bytes).astype(np.int64)
@@ -223,7 +223,7 @@ class BusThreads:
         }
 
     def rates(self, elements: Sequence[int], size: int | None = None) -> Any:
-        """Compute the bandwidths of all messages; with `size`, all have that size."""
+        """Compute the bandwidths of all messages; `size` overrides their sizes."""
         at = self.stations[np.asarray(elements)]
         sizes = self.bytes if size is None else np.full_like(self.bytes, size)
         return bus_rates(
@@ -235,7 +235,7 @@ class BusThreads:
         )
 
     def directions(self, elements: Sequence[int]) -> Directions:
-        """Count messages by direction."""
+        """Count the messages in each direction of the bus."""
         at = self.stations[np.asarray(elements)]
         pairs = zip(at[self.source].tolist(), at[self.target].tolist(), strict=True)
         return count_directions(self.allocation.machine, pairs)
@@ -315,7 +315,7 @@ class _Ranking:
             # Rounded to kB/s, because sums in another order may differ in their last
             # digits.
             keys = -np.rint(np.asarray(rates)[:, [1, 0, 4]] / 1e3).astype(np.int64)
-            order = np.lexsort(keys.T[::-1])  # stable: ties by score
+            order = np.lexsort(keys.T[::-1])  # stable sort: ties by score
             self.scores, self.elements = self.scores[order], self.elements[order]
             keys = keys[order]
         starts = np.any(keys[1:] != keys[:-1], axis=1)

@@ -65,7 +65,7 @@ class Halves(NamedTuple):
 
 
 class BladeAssignment(NamedTuple):
-    """A named affinity applied within both processors.
+    """A named affinity within both processors of a blade.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Blade:
     halves: Halves
     best_crossing: int
     worst_crossing: int
-    across: tuple[float | None, float | None]  # bytes per second, by sender
+    across: tuple[float | None, float | None]  # bandwidth in B/s by sender
     assignments: tuple[BladeAssignment, ...]
 
     def assignment(self, name: str) -> BladeAssignment:

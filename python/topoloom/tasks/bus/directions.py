@@ -22,7 +22,7 @@ class Directions(NamedTuple):
 def count_directions(
     machine: Machine, messages: Iterable[tuple[int, int]]
 ) -> Directions:
-    """Count messages by direction; half-way messages do not count as overlapping."""
+    """Count messages by direction, and pairs (not half-way) that share links."""
     stations = machine.node_count
     ways: tuple[list[set[int]], list[set[int]]] = ([], [])
     half_way = 0

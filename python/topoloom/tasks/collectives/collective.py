@@ -39,7 +39,7 @@ from topoloom.tasks.search import MonitorSearch, Search, unmonitored
 
 @dataclass(frozen=True)
 class CollectivePlatform:
-    """The message costs and the slots of the ranks that predictions use, with names."""
+    """Message costs and rank slots for predictions, with names for output."""
 
     model: NetworkModel | None  # None if the machine defines the message costs
     slots: RankSlots | None = None
@@ -51,7 +51,7 @@ class CollectivePlatform:
 
     @property
     def machine_name(self) -> str:
-        """The text form of the machine; empty without a machine."""
+        """The machine as text; empty without a machine."""
         return self.slots.allocation.machine.text if self.slots is not None else ""
 
 
@@ -150,10 +150,10 @@ def read_call(
     degree: int | None = None,
     demand: str | Path | None = None,
 ) -> Call:
-    """Check and describe a call of a collective.
+    """Check the arguments of a collective call, and return its description.
 
-    For a many-to-many, `demand` is the file of a communication graph. It replaces the
-    size and the degree.
+    For a many-to-many, `demand` is the file of a communication graph, which replaces
+    size and degree.
     """
     check_int64("ranks", ranks, 1)
     check_int64("root", root, 0)

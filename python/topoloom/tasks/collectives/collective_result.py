@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranked schedules of collectives, simulation results, and their output files."""
+"""Ranks and simulates schedules of collectives, and writes output files."""
 
 from __future__ import annotations
 
@@ -34,17 +34,18 @@ class ResultFiles(NamedTuple):
     Attributes
     ----------
     placement
-        The order of the ranks.
+        File of the rank order.
     export, export_format
-        All collectives, and their format in `topoloom.schedules.exports`.
+        File of all collectives, and its format in `topoloom.schedules.exports`.
     pattern
-        The communication graph of the best schedule, with phases.
+        File of the communication graph of the best schedule, with phases.
     decisions
-        The decision table of libtopoloom-collective: a schedule for each size range.
+        File of the decision table for libtopoloom-collective: the best schedule by
+        size.
     figure, over
-        A figure of the times, and its x-axis: ``bytes``, ``ranks`` or ``degree``.
+        File of a figure of times, and its x-axis: ``bytes``, ``ranks`` or ``degree``.
     rounds
-        A drawing of the best schedule.
+        File of a drawing of the best schedule.
     """
 
     placement: Path | None = None

@@ -38,7 +38,7 @@ class GridTraffic:
     file: PlacementFile
     extents: list[int]
     bytes: int
-    speeds: str  # latency and bandwidths with their origin, as text
+    speeds: str  # text about latency, bandwidths and their origin
     reading: str  # "counted" or "printed"
     block: LineTraffic
     placed: LineTraffic

@@ -17,7 +17,7 @@ from topoloom.support.units import format_bandwidth, format_seconds
 LATENCY, BANDWIDTH = 1e-6, 10e9
 #: Copy bandwidth of one core in B/s.
 COPY_BANDWIDTH = 12e9
-#: Origins of a value.
+#: Possible origins of a speed.
 MACHINE, ASSUMED = "the machine's", "assumed"
 
 
@@ -32,10 +32,10 @@ class LineSpeeds(NamedTuple):
     def resolve(self, allocation: Allocation, ranks: int) -> tuple[GridLinks, str]:
         """Replace None by values for an allocation; also describe all values.
 
-        Inter-node values are computed for a message from the first node to the second:
-        the lowest bandwidth of NIC and links, and the sum of latencies. Intra-node
-        bandwidth is the copy bandwidth of a core, limited to the share of memory
-        bandwidth when all ranks send.
+        Inter-node values are computed for a message from the first node to the second
+        node: the lowest bandwidth of NIC and links, and the sum of latencies.
+        Intra-node bandwidth is the copy bandwidth of a core. It is limited to a rank's
+        share of the memory bandwidth when all ranks send.
         """
         self._check()
         machine = allocation.machine

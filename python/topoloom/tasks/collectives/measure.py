@@ -18,7 +18,7 @@ from topoloom.schedules.decisions import Decision, make_decision_table
 from topoloom.support.checks import check_int64
 from topoloom.tasks.collectives.collective import CollectivePlatform
 
-#: MPI counts elements in an int.
+#: Maximum message size, because MPI counts elements in an int.
 MAX_BYTES = 2**31 - 1
 
 
@@ -133,7 +133,7 @@ class MeasuredCollective:
 
 
 def fastest(measured: Sequence[MeasuredSchedule]) -> MeasuredSchedule:
-    """Return the schedule with the lowest median, excluding the MPI library's own."""
+    """Return the schedule with the lowest median, except the MPI library's own."""
     ours = [one for one in measured if one.schedule != MPI_OWN]
     return min(ours, key=lambda one: one.median)
 
@@ -141,9 +141,9 @@ def fastest(measured: Sequence[MeasuredSchedule]) -> MeasuredSchedule:
 def median_interval(samples: Sequence[float]) -> tuple[float, float]:
     """Compute a 95 % confidence interval of the median.
 
-    The bounds are order statistics from the binomial distribution, so that no
-    distribution of the samples is assumed. With up to five samples they are the minimum
-    and the maximum, with less confidence.
+    The bounds are order statistics, chosen by the binomial distribution; no
+    distribution of samples is assumed. With up to five samples, the bounds are the
+    minimum and the maximum, with less confidence.
     """
     ordered, count = sorted(samples), len(samples)
     # `outside` / 2^count is the probability that the median is below sample `first`.
@@ -165,7 +165,7 @@ def measure_collective(
     mpicc: str | None = None,
     traced: bool = False,
 ) -> MeasuredCollective:
-    """Measure all schedules of a collective, or the named ones, in one job.
+    """Measure all or some schedules of a collective in one MPI job.
 
     Ctrl-C returns the results so far if each schedule was called at least once.
 

@@ -121,7 +121,7 @@ def order_processes(
         )
         for name, order in orders.items()
     }
-    # Equal times may differ in their last digits; prefer the standard order.
+    # Equal times may differ in their last digits: prefer the standard order.
     best = method or min(orders, key=lambda name: float(f"{sum(steps[name]):.9e}"))
     return ProcessOrder(
         best,

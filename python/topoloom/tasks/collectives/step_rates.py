@@ -13,8 +13,8 @@ class StepRates:
     """Computes bytes per second in and out of a node from message and link costs.
 
     The time of a message is the latency of its route plus the largest of three terms:
-    its gap (for NIC memory if the model sends from it), its packets if each waits for
-    an acknowledgment, and its time on a shared link.
+    the gap (for NIC memory if the model sends from it), the packet time if each packet
+    waits for an acknowledgment, and the time on a shared link.
     """
 
     def __init__(

@@ -26,7 +26,7 @@ from topoloom.support.nearest import unknown_name
 from topoloom.support.plain_text import is_number
 from topoloom.tasks.collectives.step_rates import StepRates
 
-#: Route sets of an order search: the machine's routes, or any ascent in a fat tree.
+#: Routes for which a node order can avoid contention: the machine's, or any ascent.
 MEETINGS = ("routes", "any-ascent")
 
 
@@ -81,11 +81,11 @@ class Contention:
     ranks: int
     steps: list[StepContention]
     found: LowContentionOrder | None = None
-    gaps: list[int | None] | None = None  # nodes for exchanges without contention
+    gaps: list[int | None] | None = None  # node order for exchanges without contention
 
     @property
     def rates(self) -> dict[str, list[float]]:
-        """Bytes per second of every step, by route set."""
+        """Bandwidth of every step in bytes per second, by set of routes."""
         found = {
             "on the routes": [one.rate for one in self.steps],
             "any ascent": [one.ascent_rate for one in self.steps],
@@ -122,8 +122,8 @@ def find_contention(
     """Find contention in steps between ranks, placed one per node in node order.
 
     Steps are ``shift``, ``prefix``, ``quarter``, an all-gather schedule, or a file with
-    messages. With `find`, one of `MEETINGS`, an order with less contention is searched.
-    With `model`, the bandwidth of messages of `size` bytes is computed.
+    messages. `find`, one of `MEETINGS`, requests an order with less contention. With
+    `model`, the bandwidth of messages of `size` bytes is computed.
     """
     if find is not None and find not in MEETINGS:
         raise Error(unknown_name("kind of routes", find, MEETINGS))

@@ -21,7 +21,7 @@ from topoloom.tasks.collectives.grid import (
 )
 from topoloom.tasks.collectives.line_speeds import LineSpeeds
 
-#: Collectives by which tiles can be ranked, with their time field in `LineTraffic`.
+#: Collectives by which tiles can be ranked, and their time field in `LineTraffic`.
 COLLECTIVES = {
     "pipelined": "pipelined_s",
     "broadcast": "binomial_broadcast_s",
@@ -152,8 +152,8 @@ def rank_tiles(
     Raises
     ------
     topoloom.Error
-        If the nodes have unequal numbers of ranks. With equal numbers a tile exists
-        that divides the grid: greatest common divisors along the axes.
+        If the nodes have unequal numbers of ranks. With equal numbers, some tile always
+        divides the grid.
     """
     check_int64("bytes", bytes, 1)
     _find_time_field(collective)

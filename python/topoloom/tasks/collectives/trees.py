@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trees for multicasts and reductions in switches, and their loads."""
+"""Builds trees for multicasts and reductions in switches, and computes loads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TreeLoads:
     """Link and switch loads of all trees of one kind."""
 
     trees: int
-    links_a_tree: float  # average number of links
+    links_a_tree: float  # average number of links per tree
     depth: int
     most_a_link: float  # messages on the busiest link if each root sends one
     most_a_switch: int  # trees through the busiest switch or router
@@ -37,13 +37,13 @@ class TreeLoads:
 
 @dataclass(frozen=True)
 class Multicasts:
-    """Trees from the same roots to the same members, by their kind."""
+    """Trees from the same roots to the same members, by kind of tree."""
 
     machine: Machine
     roots: list[int]
     members: int
     trees: dict[str, TreeLoads]
-    groups: list[tuple[int, list[int]]]  # root and members of each multicast
+    groups: list[tuple[int, list[int]]]  # root and members of each tree
 
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""

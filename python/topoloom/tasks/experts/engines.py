@@ -18,7 +18,7 @@ ExpertSlots = NDArray[np.uint32]
 
 
 class Engine(NamedTuple):
-    """The token dispatch of an inference engine, and its placement file.
+    """The token dispatch and the placement file of an inference engine.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ ENGINES = {
         _format_sglang,
         ("--ep-num-redundant-experts COUNT", "--init-expert-location FILE"),
         is_numbered=True,
-        suffix=".json",  # SGLang parses any other name as JSON text
+        suffix=".json",  # SGLang treats other arguments as JSON text
     ),
     "vllm": Engine(
         False,

@@ -12,7 +12,7 @@ from topoloom.support.units import counted
 
 
 def find_gpu_nodes(allocation: Allocation, count: int) -> NDArray[np.uint32]:
-    """Find the node of each of the first `count` GPUs, numbered from 0.
+    """Return the node number of each of the first `count` GPUs.
 
     Raises
     ------

@@ -38,7 +38,7 @@ class ExpertCost(NamedTuple):
 
 
 class SlackCost(NamedTuple):
-    """The cost of placements with a load slack, averaged over some layers.
+    """The cost of placements with a given load slack, averaged over some layers.
 
     Attributes
     ----------
@@ -58,10 +58,10 @@ class SlackCost(NamedTuple):
     step: float
 
 
-#: Default slacks to compare. The first one balances GPUs as evenly as EPLB.
+#: Default slacks to compare. The first slack balances GPUs as evenly as EPLB.
 SLACKS = (0.01, 0.05, 0.1, 0.2)
 
-#: Least gain for a larger slack: few tokens measure a step to a few percent.
+#: Required gain for a larger slack: with few tokens, steps have some percent of error.
 WORTH = 0.02
 
 
@@ -79,8 +79,8 @@ class PlacedExperts(NamedTuple):
     tried
         The compared slacks with their costs; empty if the slack was given.
     in_order, by_load, best : uint32 arrays of shape ``(layers, slots)``
-        Experts by slot, ordered by GPU. `in_order` has expert i in slot i, and repeats
-        the first experts as redundant ones. `by_load` balances only loads; `best`
+        Experts by slot, ordered by GPU. `in_order` has expert i in slot i; the first
+        experts are also the redundant experts. `by_load` balances only loads; `best`
         minimizes visits.
     """
 

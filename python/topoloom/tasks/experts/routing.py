@@ -31,7 +31,7 @@ class ExpertRouting(NamedTuple):
     topk_ids : int64 array of shape ``(layers, tokens, per_token)``, or None
         Experts of each token, -1 for none.
     is_counted
-        Whether `loads` was computed from `topk_ids`, not recorded separately.
+        Whether `loads` was computed from `topk_ids` instead of recorded separately.
     """
 
     loads: NDArray[np.float64]
@@ -155,7 +155,7 @@ def _sum_steps(counts: NDArray[Any], what: str) -> NDArray[np.float64]:
 
 
 def _load_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    # Read the whole file at once, in case it is replaced meanwhile.
+    # Read the whole file at once, because it may be replaced meanwhile.
     stream = io.BytesIO(path.read_bytes())
     try:
         found = np.load(stream, allow_pickle=False)
@@ -182,7 +182,7 @@ def _make_routing(arrays: dict[str, NDArray[Any]]) -> ExpertRouting:
     assert tokens is not None
     experts = int(tokens.max()) + 1
     if tokens.min() < -1 or experts > 1 << 20:
-        raise Error("topk_ids has numbers that are not experts; -1 stands for none")
+        raise Error("topk_ids is out of range: expected 0 to 2^20 - 1, or -1 for none")
     return ExpertRouting(_count_tokens(tokens, experts), tokens, is_counted=True)
 
 

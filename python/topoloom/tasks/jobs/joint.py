@@ -3,7 +3,7 @@
 
 The objective of a job counts the links that the job uses, with the traffic of the other
 jobs on them. The joint objective is the worst job's objective (for congestion, the
-busiest link); hop-bytes are summed. Lower hop-bytes break ties.
+busiest link); hop-bytes are summed. Ties are broken by hop-bytes.
 
 Jobs with their own slots are first placed separately. Then each job in turn is placed
 again, given the traffic of the others, and its new placement is kept if the joint
@@ -37,7 +37,7 @@ Loads = NDArray[np.float64]
 
 
 class Job(NamedTuple):
-    """A job and its slots."""
+    """A job: its name, communication graph and slots."""
 
     name: str
     graph: CommGraph
@@ -126,7 +126,7 @@ class Budget:
             background=background,
             progress=self._report_progress,
         )
-        # Charge at most `work`: the overshoot depends on the number of threads.
+        # Charge at most `work`: the excess work depends on the number of threads.
         self.work_done += found.work if work is None else min(found.work, work)
         return found.placement
 
@@ -262,7 +262,7 @@ def _make_jobs(
     slots: Sequence[NDArray[np.uint32]],
     pool: Allocation,
 ) -> list[Job]:
-    """Make jobs whose allocations contain their slots in the order of the pool."""
+    """Make jobs from graphs and slots; each allocation has the order of the pool."""
     machine = pool.machine
     jobs = []
     for (name, graph), own in zip(graphs, slots, strict=True):

@@ -29,7 +29,7 @@ class Jobs(NamedTuple):
     Attributes
     ----------
     jobs
-        The jobs; the allocation of each is its own slots, or the whole pool.
+        The jobs. The allocation of a job contains its own slots, or the whole pool.
     pool
         The slots that all jobs share; None if each job has its own slots.
     hosts

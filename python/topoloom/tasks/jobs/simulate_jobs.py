@@ -23,7 +23,7 @@ class JobTimes(NamedTuple):
     alone
         Seconds with the joint placement on an empty machine.
     apart, jointly
-        Seconds with separate and with joint placements, while all jobs run.
+        Seconds with separate placements, and with joint placements, while all jobs run.
     """
 
     alone: list[float]

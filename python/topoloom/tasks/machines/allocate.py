@@ -47,7 +47,7 @@ Slots = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True)
 class AllocatedNodes:
-    """The nodes of a job, and facts about the shape of the allocation."""
+    """The nodes of a job, and facts about their shape."""
 
     nodes: AllocatedHosts
     title: str
@@ -190,7 +190,7 @@ def _restrict_to_one_type(
 ) -> tuple[Allocation, Callable[[Slots], Slots]]:
     """Return the free nodes on a machine that has only nodes of their type.
 
-    Also return the function that maps slots of this machine to the original machine.
+    Also return a function that maps slots of this machine to the original machine.
     """
     machine = free.machine
     ids = set(free.nodes.tolist())

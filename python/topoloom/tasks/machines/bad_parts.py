@@ -34,8 +34,8 @@ class LocatedParts:
     found
         Bad parts, and the pairs to measure next.
     hosts, ends
-        Names of the hosts, and of the endpoints in `found.plan`: hosts, or on rails
-        host and GPU.
+        Names of the hosts, and of the endpoints in `found.plan` (hosts; on rails, pairs
+        of host and GPU).
     doubts
         Descriptions of measurements that could not be used.
     """
@@ -65,7 +65,8 @@ def locate_bad_parts(
     Parameters
     ----------
     machine
-        The wiring of the hosts: a short text, or a file, such as that of a probe.
+        The machine with the wiring of the hosts: a short text, or a file such as a
+        probe's.
     measured
         Files or directories: output of the NCCL or RCCL Inspector, and tables
         ``a,b,GB/s`` of host pairs. If empty, the first round is planned.

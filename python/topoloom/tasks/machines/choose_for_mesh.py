@@ -38,7 +38,7 @@ class MeshChoice:
     mesh
         Sizes of the axes, in the given order.
     spreads
-        Spreads of the chosen hosts and of hosts chosen as schedulers do, with bounds.
+        Spreads of the chosen hosts, of typical schedulers' choices, and lower bounds.
     interrupted
         Whether the search was stopped.
     """

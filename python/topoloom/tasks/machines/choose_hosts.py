@@ -36,7 +36,7 @@ class NodeChoice:
     """Chosen nodes, and the values of other choices of equal size."""
 
     measure: str
-    values: Mapping[str, float]  # values by choice: first, random, chosen
+    values: Mapping[str, float]  # value of each choice: first, random, chosen
     seed: int
     mapper: str | None = None
     graph: CommGraph | None = None

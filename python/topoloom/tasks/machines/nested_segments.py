@@ -2,8 +2,8 @@
 """Places segments of a job into leaf groups and into groups of higher levels.
 
 A size is the number of consecutive hosts that share one group of a level. Sizes are
-listed from leaf groups up; 1 requests nothing. Each size above 1 is a multiple of the
-sizes before it.
+listed from leaf groups up; a size of 1 is no request. Each size above 1 is a multiple
+of the sizes before it.
 """
 
 from __future__ import annotations

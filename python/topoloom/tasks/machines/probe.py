@@ -30,7 +30,7 @@ from topoloom.support.files import check_writable
 from topoloom.support.hostlist import is_host_name
 from topoloom.support.toml_document import read_toml
 
-#: Fields of a probe's results that are printed.
+#: Printed fields of a probe's results.
 _SHOWN = (
     *("groups", "models", "hops", "channels", "shared_links", "suspects"),
     *("doubts", "claims"),

@@ -44,8 +44,8 @@ class SegmentRequest:
     shape
         The shape to request from the scheduler.
     seconds
-        Step time in seconds by hosts per segment, for segments placed anywhere. Without
-        bandwidths, bytes on the busiest link.
+        Step time in seconds by hosts per segment, if segments are placed anywhere.
+        Without bandwidths, the values are bytes on the busiest link.
     taken
         Step time in seconds with `shape`.
     has_bandwidths

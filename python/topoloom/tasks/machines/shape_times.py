@@ -2,7 +2,7 @@
 """Predicts times of a job by shape, the sizes of its host segments.
 
 A shape has one size for each level, from leaf groups up: the number of consecutive
-hosts that share a group of the level. A size of 1 requests nothing.
+hosts that share a group of the level. A size of 1 is no request.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ class ShapeTimes:
         return sizes
 
     def list_plain_shapes(self) -> Iterator[Sizes]:
-        """Yield shapes with one size, and shapes with a leaf size and the whole job.
+        """Yield shapes with one size, or with a leaf size and the size of the job.
 
-        In the latter, the whole job shares one group of the lowest sufficient level.
+        The size of the job is requested at the lowest sufficient level.
         """
         sizes = divisors(self._hosts)[::-1]
         for level in range(1, self._depth):

@@ -84,9 +84,9 @@ def time_trees(
     """Simulate an operation on all trees concurrently in output-queued switches.
 
     Each root is a member of its group. Several trees of one root each transfer a part
-    of its message. The operation is also simulated as messages: with one group, by the
-    schedule with the lowest predicted time; with several groups, directly between roots
-    and members.
+    of its message. The operation is also simulated as messages. With one group, the
+    schedule with the lowest predicted time is used; with several groups, roots and
+    members exchange messages directly.
 
     Raises
     ------

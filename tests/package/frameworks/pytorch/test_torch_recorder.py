@@ -379,7 +379,7 @@ def test_programs_without_torch_leave_no_counts(topoloom: Command) -> None:
     done = topoloom("record", "-o", "p.npz", "--world", 8, "--",
                     sys.executable, "-c", "import sys; sys.exit(4)")  # fmt: skip
     assert done.status == 4
-    assert "no process of the command started a world" in done.err
+    assert "no process of the command initialized" in done.err
     missing = topoloom("record", "-o", "p.npz", "--world", 8, "--", "no-such-program")
     assert "cannot run 'no-such-program'" in missing.err
 
