@@ -27,7 +27,7 @@ class Verb(NamedTuple):
     """An entry in the table of verbs."""
 
     summary: str
-    runs_a_program: bool = False  # the arguments are another command line
+    runs_a_program: bool = False  # arguments after the options are another command line
     folder: str = ""  # below verbs/
 
 
@@ -242,9 +242,9 @@ def run(arguments: Sequence[str]) -> int:
             list(arguments),
             prog_name="topoloom",
             standalone_mode=False,
-            obj=run,  # for verbs that run other commands
+            obj=run,  # lets verbs such as demo run other verbs
         )
-        if sys.stdout is not None:  # None: the parent process closed the stream
+        if sys.stdout is not None:  # None if the parent process closed the stream
             sys.stdout.flush()
     except BrokenPipeError:
         # The reader of stdout has exited, as in `topoloom ... | head`: print no more.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Output of `topoloom balance` for weighted tasks and simulated times."""
+"""Prints the results of `topoloom balance` for weighted tasks and simulations."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def balance_file(
 
     if is_task_graph(file):
         if options.edges is not None:
-            raise Error(f"{file} is a graph, which contains edges; leave out --edges")
+            raise Error(f"{file} is a graph and contains the edges; leave out --edges")
         tasks = read_task_graph(file, options.owners)
     else:
         if options.owners is not None:
-            raise Error(f"{file} has a column of owners; leave out --owners")
+            raise Error(f"{file} contains a column of owners; leave out --owners")
         tasks = read_tasks(file)
         if options.edges is not None:
             tasks = with_edges(tasks, options.edges)

@@ -72,7 +72,7 @@ def print_table(
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
-    """Return whether a stream is a terminal; None is a stream closed at startup."""
+    """Return whether a stream is a terminal; False for None, a closed stream."""
     return stream is not None and stream.isatty()
 
 
@@ -105,7 +105,7 @@ def _choose_dropped_columns(
     width: int,
 ) -> list[str]:
     """Choose columns to omit, so that the others fit into `width`."""
-    between = 3  # characters between columns and at the edges
+    between = 3  # number of characters between columns and at the edges
     lines = [max(map(len, name.split("\n"))) for name in columns]
     needed = {
         name: between + max([line, *(len(row[index]) for row in rows)])

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-#: Seconds before the estimate is printed, and least remaining seconds for one.
+#: Seconds before an estimate is printed, and minimum of the estimate.
 _FIRST_REPORT_S = 20.0
 _MIN_REMAINING_S = 120.0
 
@@ -14,7 +14,7 @@ _UNITS = (("days", 86400.0), ("h", 3600.0), ("min", 60.0))
 
 
 class Forecast:
-    """Prints the remaining time of a long run once."""
+    """Prints an estimate of the remaining time once, if it is long."""
 
     def __init__(
         self,

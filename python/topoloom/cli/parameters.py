@@ -31,7 +31,7 @@ class Argument:
 
 
 class Option:
-    """A named option.
+    """A named command-line option.
 
     `callback` converts the value before the verb receives it; `show_default` describes
     a default that is not a constant.

@@ -27,7 +27,7 @@ def make_report_note(quiet: bool) -> Callable[[AffinityReport], None]:
 
 
 def note_unverified(run_report: RunReport) -> None:
-    """Print why the locations of ranks were not verified, if they were not."""
+    """Print the reason if the locations of ranks were not verified."""
     if run_report.why:
         note(f"topoloom: not verified: {run_report.why}")
 

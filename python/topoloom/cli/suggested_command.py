@@ -16,5 +16,5 @@ def insert_file_name(file: Path, command: str) -> str:
         quote = json.dumps if found[0] == '"FILE"' else shlex.quote
         return quote(str(file))
 
-    # The word boundary excludes SLURM_HOSTFILE.
+    # The word boundary avoids a match in SLURM_HOSTFILE.
     return re.sub(r'"FILE"|\bFILE\b', quoted, command)

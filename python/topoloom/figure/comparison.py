@@ -61,7 +61,7 @@ def draw_comparison(
                 f"{len(measure.texts)} texts for {counted(len(mappers), 'mapper')}"
             )
         if not all(map(math.isfinite, measure.values)):
-            raise Error(f"bars '{measure.title}' have a value that is not finite")
+            raise Error(f"bars '{measure.title}' contain a value that is not finite")
     if not (mappers and bars):
         raise Error("there is nothing to compare; give mappers and bars")
     height = 1.2 + _LINE * len(mappers)

@@ -31,7 +31,7 @@ from topoloom.support.units import counted
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# With more links, a torus is drawn as a gray block.
+# Limit on drawn links: with more, a torus is a gray block.
 MAX_LINKS = 600_000
 
 
@@ -41,7 +41,7 @@ def draw_judgement(
     allocation: Allocation,
     placements: Mapping[str, Placement],
 ) -> None:
-    """Draw `block`, or else the first placement, next to the best other placement.
+    """Draw `block` (or the first placement) next to the best other placement.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def _draw_scale(
 def _group_by_direction(
     links: TorusLinks, count: int
 ) -> list[tuple[str, Array, Array | None]]:
-    """Group links by axis, and host links; return titles and two masks per group."""
+    """Group links by axis; return a title and a mask per direction for each group."""
     between, link = len(links.axis), np.arange(count)
     axis = np.full(count, -1)
     axis[:between] = links.axis

@@ -21,7 +21,7 @@ AXES = "xyz"
 class TorusLinks:
     """The links between routers of a torus or mesh.
 
-    These links have the lowest ids, followed by links between nodes and routers.
+    These links have the lowest ids. Links between nodes and routers follow.
     """
 
     shape: tuple[int, ...]  # extents of the axes
@@ -72,7 +72,7 @@ class LoadUnit:
 
     @property
     def title(self) -> str:
-        """Title of the load of a link."""
+        """Axis title of link loads, with the unit."""
         return "time to send its bytes" if self.in_seconds else "bytes on a link"
 
     def compute_loads(self, judgement: Judgement) -> Array:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: colors of bandwidths, the most frequent first; distinguishable for the color-blind
 COLORS = ("#7f9bb3", "#b35806", "#1b4f8a", "#5aae61", "#762a83", "#c51b7d")
 MAX_LINES = 1_000  # limit on lines in one picture, if the machine has parts
-MAX_ROUTERS = 130  # limit on routers of a grid whose inside is drawn
+MAX_ROUTERS = 130  # limit on routers of a grid; larger grids show only their faces
 MAX_NAMES = 32
 
 
@@ -96,7 +96,7 @@ def _draw_parts(
     ends = chosen[network.ends]
     leaving = ends[:, 0] != ends[:, 1]
     seen = chosen.copy()
-    if network.has_switches:  # also draw the switches above the part
+    if network.has_switches:  # add the switches above the part
         seen[network.ends[leaving]] = True
     inside = select_vertices(network, seen)
     _draw_network(right, parts.inside, inside, ranked)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from topoloom._core import Allocation, CommGraph, Placement
 
-# Limit on cells per side, because more would exceed the pixels of a picture.
+# Limit on cells per side: more cells would be smaller than a pixel.
 MAX_CELLS = 256
 
 

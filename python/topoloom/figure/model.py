@@ -24,7 +24,7 @@ SIZES = (1, 4 * 1024**2)
 def draw_model(path: str | Path, file: ModelFile, fit: Fit | None = None) -> None:
     """Draw time by message size; with a fit, also samples and relative errors.
 
-    Parameters and errors are those of `open_page`.
+    Parameters and errors are as in `open_page`.
     """
     with open_page(path, (6.4, 4.6 if fit else 3.4)) as figure:
         figure.set_layout_engine("constrained")

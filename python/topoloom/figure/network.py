@@ -56,7 +56,7 @@ def make_network(machine: Machine, topology: dict[str, Any]) -> Network:
         links, wiring.bandwidth[between], np.ones(len(links))
     )
     height = _count_heights(nodes, links)
-    if drawing_of(topology) == "gpu_domains":  # NVLink switches are below
+    if drawing_of(topology) == "gpu_domains":  # NVLink switches below GPUs
         gpus, domains, units = topology["levels"]
         first = gpus * domains * units
         height[first : first + domains * units] = -1
@@ -90,12 +90,12 @@ def fold_parts(network: Network, part: Array) -> Network:
     height = np.zeros(int(part.max()) + 1, dtype=np.int64)
     np.maximum.at(height, part, network.height)
     nodes = np.bincount(part, weights=network.nodes).astype(np.int64)
-    # A part with nodes has the height of nodes.
+    # Parts with nodes have height 0, like nodes.
     return Network(nodes, np.where(nodes > 0, 0, np.sign(height)), *lines)
 
 
 def select_vertices(network: Network, chosen: Array) -> Network:
-    """Select the vertices in a mask, and the lines between them."""
+    """Return the network of the vertices in a mask and of the lines between them."""
     number = np.cumsum(chosen) - 1
     lines = chosen[network.ends].all(axis=1)
     return Network(

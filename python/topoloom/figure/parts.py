@@ -18,7 +18,7 @@ from topoloom.figure.links import Array
 from topoloom.figure.network import Network
 from topoloom.machines.topology_forms import drawing_of
 
-#: drawings that show only the faces of a large grid
+#: kinds of drawings that show only the faces of large grids
 GRIDS = ("grid", "rings")
 
 
@@ -28,9 +28,9 @@ class Parts:
 
     name: str  # noun for a part, such as "group"
     #: int array of shape (vertices,): the part of each vertex; a switch above all parts
-    #: is a part by itself.
+    #: is a separate part.
     part: Array
-    #: `whole`, `inside`: topologies of the parts and of one part, as tables
+    #: `whole`, `inside`: topology between parts, and within one part, as
     #: ``[topology]``.
     whole: dict[str, Any]
     inside: dict[str, Any]

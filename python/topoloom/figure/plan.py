@@ -21,7 +21,7 @@ from topoloom.support.units import counted
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MAX_NUMBERED = 32  # limit on ranks that are labeled with number and load
+MAX_NUMBERED = 32  # limit on ranks with labels (number and load)
 MAX_RANKS = 4096
 
 

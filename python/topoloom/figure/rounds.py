@@ -70,14 +70,14 @@ class _Drawing:
 
     @cached_property
     def _has_plain_blocks(self) -> bool:
-        """Whether labels of blocks are unnecessary."""
+        """Whether block labels are unnecessary: all messages have equal blocks."""
         carried = [one.blocks for messages in self.rounds for one in messages]
         if self.call.operation in _PERSONAL:
             return all(len(blocks) == 1 for blocks in carried)
         return all(blocks == carried[0] for blocks in carried)
 
     def label(self, one: _Message) -> str:
-        """Format the blocks of a message: their numbers, or how many there are."""
+        """Format the blocks of a message as block numbers, or as their count."""
         if self._has_plain_blocks:
             return ""
         names = compress_ranges(sorted(one.blocks))
@@ -113,11 +113,10 @@ def check_rounds(call: Call) -> None:
 
 
 def draw_rounds(path: str | Path, schedules: Sequence[tuple[Call, str]]) -> None:
-    """Draw a panel per round: ranks on a line, arrows to the right above the line.
+    """Draw a panel per round: ranks on a line, and messages as arrows.
 
-    Arrows are labeled with the block numbers, or with the number of blocks if block
-    numbers are too long or the operation is an all-to-all. Darker arrows are more
-    bytes.
+    Labels of arrows are block numbers, or the number of blocks if this text is too long
+    or for all-to-all. Darker arrows mean more bytes.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ def vary_call(call: Call, over: str, slots: RankSlots | None = None) -> list[Cal
         If the call has nothing to vary.
     """
     if call.demand is not None:
-        raise Error("a demand defines all messages, so that a figure has no x-axis")
+        raise Error("a demand defines all messages, so a figure has no x-axis")
     if over == "ranks" and slots is not None:
         raise Error("a figure over ranks requires a network model, and no machine")
     if over == "bytes" and call.operation != "barrier":
@@ -42,8 +42,8 @@ def vary_call(call: Call, over: str, slots: RankSlots | None = None) -> list[Cal
         powers = [1 << k for k in range(call.ranks.bit_length())]
         return [call._replace(degree=p) for p in powers if p < call.ranks]
     raise Error(
-        f"no figure over {over} of {call.operation}; there are ranks, bytes unless it "
-        "is a barrier, and the degree of a many-to-many"
+        f"no figure over {over} of {call.operation}; expected ranks, bytes (except "
+        "for a barrier), or the degree of a many-to-many"
     )
 
 

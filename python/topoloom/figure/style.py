@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
-BEFORE = "#b35806"  # dashed lines, in addition to colors
+BEFORE = "#b35806"  # dashed lines distinguish views in addition to colors
 AFTER = "#1b4f8a"
 NEUTRAL = "#d9d9d9"
 TEXT = "#222222"

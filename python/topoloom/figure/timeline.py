@@ -37,8 +37,8 @@ def check_timeline(ranks: int) -> None:
 def draw_timeline(path: str | Path, trace: CallTrace) -> None:
     """Draw one lane per rank with its waits, communication and copies.
 
-    A rank waits until the last message of a round has been sent; an arrow leads from
-    the send of this message to its arrival.
+    A rank waits until the last message of a round has been sent. An arrow connects the
+    send and the arrival of this message.
 
     Parameters
     ----------

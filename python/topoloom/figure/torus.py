@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PANEL = 3.6  # panel size in inches
 APART = 0.09  # distance of the two directions of a link, in grid steps
 DEPTH = (0.40, 0.27)  # page vector of a step along the depth axis
-SPREAD = 1.35  # factor on DEPTH if there are few layers
+SPREAD = 1.35  # factor on DEPTH with few layers
 
 
 def draw_torus(
@@ -61,7 +61,7 @@ def draw_torus(
         cmap=make_color_scale(),
         norm=norm,
         linewidths=0.5 + thick * (share if flat else share**1.6),
-        # `share` is empty if all loads are 0.
+        # `share` may be empty, if all loads are 0.
         alpha=None if flat or not share.size else 0.55 + 0.45 * share,
         capstyle="round",
         zorder=2,
@@ -186,7 +186,7 @@ def draw_outline(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
     axes.set_ylim(low[1], high[1])
     axes.set_aspect("equal")
     axes.axis("off")
-    # Small arrows in the corner are labeled with the axes.
+    # Label the axes at small arrows in the corner.
     origin = low
     reach = 0.11 * float((high - low).max())
     for index in range(len(shape)):

@@ -35,7 +35,7 @@ USUAL_ORDER = ("tp", "cp", "ep", "dp", "pp")
 
 COLLECTIVES = ("ring", "all-to-all", "halving", "chain")
 
-#: Default collective by axis name; other axes use rings.
+#: Default collective of an axis by name; other axes use rings.
 USUAL_COLLECTIVE = {"ep": "all-to-all", "pp": "chain"}
 
 _AXIS = r"[A-Za-z_]\w*"
@@ -97,10 +97,10 @@ class JobOrders:
 
 @dataclass(frozen=True)
 class MeshOrders(JobOrders):
-    """Orders of the axes of a mesh.
+    """Three orders of the axes of a mesh.
 
-    `nested` contains whole axes. `best` may split axes, alternate the direction of
-    rows, and leave slots unused.
+    `nested` keeps axes whole. `best` may split axes, alternate the direction of rows,
+    and leave slots unused.
     """
 
     mesh: Mapping[str, int]
@@ -123,7 +123,7 @@ class MeshOrders(JobOrders):
         return [names[axis] for axis, back in enumerate(order.back_and_forth) if back]
 
     def graph(self, order: AxisOrder) -> tuple[CommGraph, list[CommGraph]]:
-        """Make the communication graph and its phases, equal for all orders."""
+        """Make the communication graph and its phases; `order` has no effect."""
         return mesh_graph(self.mesh, self.traffic)
 
     def devices(self, order: AxisOrder) -> NDArray[np.int64]:
@@ -190,7 +190,7 @@ def parse_traffic(text: str, mesh: Mapping[str, int]) -> list[Traffic]:
         if collective not in COLLECTIVES:
             raise Error(unknown_name("collective", collective, COLLECTIVES))
         if any(one[:2] == (axes, collective) for one in traffic):
-            raise Error(f"traffic {match[1]}={collective} is given twice; add it up")
+            raise Error(f"traffic {match[1]}={collective} is given twice; give the sum")
         traffic.append(Traffic(axes, collective, parse_bytes(match[3])))
     return traffic
 
@@ -207,10 +207,11 @@ def order_axes(
     traffic: Sequence[Traffic],
     progress: Callable[[int], bool] | None = None,
 ) -> MeshOrders:
-    """Find the order of a mesh's axes with the shortest time of the traffic.
+    """Find the order of a mesh's axes that minimizes the time of the traffic.
 
-    Time is the objective ``time``, summed over the entries of the traffic: entries are
-    executed one after the other; the groups of an entry share the links.
+    Time is the objective ``time``, summed over the entries of `traffic`, which are
+    executed one after another. The groups of an entry communicate concurrently and
+    share links.
 
     Parameters
     ----------
@@ -223,7 +224,8 @@ def order_axes(
     Raises
     ------
     topoloom.Error
-        For more than 8 axes, or more ranks than slots; the message suggests sizes.
+        For more than 8 axes, or more ranks than slots. The message suggests smaller
+        sizes.
     """
     check_fit(mesh, prod(mesh.values()), allocation)
     names = rank_order(mesh)

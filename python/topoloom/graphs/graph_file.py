@@ -69,8 +69,8 @@ def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
             return _parse_graph(path, kind, data)
         except Error as error:
             raise Error(
-                f"{error}; it was taken for {kind} by its content: if it is another "
-                f"format, name that ({', '.join(FORMATS)})"
+                f"{error}; the content looks like {kind}; if it is not, set the "
+                f"format ({', '.join(FORMATS)})"
             ) from None
 
 
@@ -110,7 +110,7 @@ def _detect_format(data: bytes) -> str:
     first = next((line for line in head.splitlines() if line.strip()), b"")
     if first[:2] in (b"I\t", b"E\t", b"S\t", b"R\t", b"C\t", b"# "):
         return "monitoring"
-    # A dense matrix is square: the first line has one number per line of the file.
+    # A dense matrix is square: it has as many lines as numbers per line.
     lines = data.strip().count(b"\n") + 1
     return "dense" if len(first.split()) == lines else "metis"
 

@@ -25,21 +25,21 @@ from topoloom._core import (
 from topoloom.graphs.axes import JobOrders, Traffic
 from topoloom.graphs.phases import add_phases
 
-#: Axes and their sizes, the fastest first.
+#: Names and sizes of the axes of a mesh, fastest first.
 View = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A numbering of the ranks.
+    """A numbering of the ranks, with its views.
 
     Attributes
     ----------
     name
         The name of the layout in the framework.
     views
-        Meshes of the same ranks. An axis with one name has the same groups in all
-        views.
+        Meshes of the same ranks. An axis that is in several views has the same groups
+        in all of them.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Layout:
     def groups(self, *axes: str) -> NDArray[np.int64]:
         """Return the ranks of each group along these axes, one row per group.
 
-        Groups and members are ordered by position, independent of the order of `axes`.
+        Groups and members are sorted by position; the order of `axes` has no effect.
         """
         view = self.view(axes)
         ranks = np.arange(prod(size for _, size in view))
@@ -110,7 +110,7 @@ def order_layouts(
     traffic: Sequence[Traffic],
     progress: Callable[[int], bool] | None = None,
 ) -> LayoutOrders:
-    """Find the layout and the slots of its ranks with the shortest time of the traffic.
+    """Find the layout and the slots of its ranks that minimize the traffic's time.
 
     Time is defined as in `order_axes`.
 

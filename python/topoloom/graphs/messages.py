@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 
 class Messages(NamedTuple):
-    """Directed messages; `summed` merges messages of the same pair.
+    """Directed messages between pairs of ranks; a pair may have several entries.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Messages(NamedTuple):
 def make_messages(
     source: ArrayLike, target: ArrayLike, bytes: Any, count: Any = 1
 ) -> Messages:
-    """Make messages from arrays or numbers, which are broadcast to one shape."""
+    """Make messages from arrays or numbers; numbers apply to all messages."""
     arrays = np.broadcast_arrays(
         *(np.asarray(part, dtype=np.int64) for part in (source, target, bytes, count))
     )

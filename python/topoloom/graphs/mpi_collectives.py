@@ -27,7 +27,7 @@ _OPERATION = {
 
 OPERATIONS = tuple(_OPERATION)
 
-#: Operations whose bytes are the sum over all ranks.
+#: Operations whose byte count is a sum over all ranks.
 _TOTAL_BYTES = ("allgatherv", "reduce_scatter")
 
 #: Limit on messages, because each takes 52 bytes of memory.

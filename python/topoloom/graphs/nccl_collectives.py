@@ -11,7 +11,7 @@ from topoloom.nccl.hardware import find_hardware
 from topoloom.nccl.messages import exchange_rounds, expand_collective
 from topoloom.nccl.times import predict_algorithms
 
-#: Makes the messages of a collective from operation, members, bytes and root index.
+#: Function that makes the messages of an operation, given members, bytes and root.
 Expansion = Callable[[str, Sequence[int], int, int], Messages]
 
 
@@ -29,7 +29,7 @@ def make_nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
     ) -> Messages:
         group = make_communicator(members, gpus_per_node)
         call = (operation, bytes, root, group.nodes)
-        if call not in made:  # cache for groups with the same ranks per node
+        if call not in made:  # results for groups with equal ranks per node
             chosen = (
                 choose_algorithm(group, bytes) if operation == "allreduce" else "ring"
             )

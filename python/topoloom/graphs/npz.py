@@ -100,9 +100,7 @@ def _read_arrays(path: str | Path) -> _Arrays:
         ) as error:
             if isinstance(error, Error):
                 raise
-            raise Error(
-                f"{path}: not a readable .npz archive, or one cut short"
-            ) from None
+            raise Error(f"{path}: not a readable .npz archive, or truncated") from None
 
 
 def _check_format(arrays: _Arrays) -> None:
@@ -180,7 +178,9 @@ def _make_scipy_graph(arrays: _Arrays) -> CommGraph:
             raise Error("'indptr' decreases")
         source = np.repeat(np.arange(count), np.diff(first))
     else:
-        raise Error(f"sparse format '{layout}' is not read; save as csr, csc or coo")
+        raise Error(
+            f"sparse format '{layout}' is not read; save the matrix as csr, csc or coo"
+        )
     if layout == "csc":
         source, target = target, source
     data = _convert_integers(arrays, "data")
@@ -198,17 +198,17 @@ def _get_array(arrays: _Arrays, name: str) -> NDArray[Any]:
 
 
 def _convert_integers(arrays: _Arrays, name: str) -> NDArray[np.int64]:
-    """Convert an array to one-dimensional int64; raise an error if negative."""
+    """Convert to a one-dimensional int64 array; raise an error for negative numbers."""
     array = _get_array(arrays, name)
     if array.ndim != 1 or array.dtype.kind not in "iufb":
         raise Error(f"'{name}' must be a one-dimensional array of numbers")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise Error(f"'{name}' holds a number that is not finite")
+        raise Error(f"'{name}' contains a number that is not finite")
     if array.size and array.min() < 0:
         where = int(np.argmax(array < 0))
         raise Error(f"'{name}[{where}]' is negative")
     if array.size and array.max() > np.iinfo(np.int64).max:
-        raise Error(f"'{name}' holds a number over 2^63 - 1")
+        raise Error(f"'{name}' contains a number over 2^63 - 1")
     whole = array.astype(np.int64)
     if array.dtype.kind == "f" and (whole != array).any():
         where = int(np.argmax(whole != array))

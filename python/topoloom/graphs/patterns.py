@@ -19,9 +19,7 @@ class Pattern:
 
     Attributes
     ----------
-    summary
-        A description in one line of help.
-    make
+    summary A description in one line. make
         Function that makes the graph.
     size
         The attribute of the request that contains the size.
@@ -43,7 +41,7 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Request:
-    """Parameters of patterns."""
+    """Parameters of a requested pattern."""
 
     ranks: int
     bytes: int
@@ -92,7 +90,7 @@ def _round_maker(name: str, operation: str) -> Callable[[Request], list[CommGrap
     return make
 
 
-#: Bytes of an all-reduce: projections on the vectors of 99 iterations, 8 bytes each.
+#: Bytes of an all-reduce: 99 projections of 8 bytes.
 _PROJECTIONS = 99 * 8
 #: Names of phases of a triangular grid, by group.
 _TRIANGULAR = {
@@ -109,7 +107,7 @@ _TRIANGULAR = {
 def _make_triangular_levels(request: Request, group: str) -> list[CommGraph]:
     """Make the messages of one kind of group, one graph per level if requested."""
     rows = _core.hybrid_rows(request.rows, request.threads)
-    # Fewer pieces contain the same number of unknowns.
+    # With threads, fewer pieces contain the same number of unknowns.
     piece = request.bytes * request.rows // rows
     amount = _PROJECTIONS if group == "all-reduce" else piece
     make = (rows, request.order, group, amount)

@@ -55,7 +55,7 @@ def load_phase_names(path: str | Path) -> list[str]:
         names = arrays["phase_names"]
         numbers = np.unique(arrays["phases"][:, 0]).tolist()
     if names.ndim != 1 or names.dtype.kind != "U" or len(names) <= max(numbers):
-        raise Error(f"{path}: 'phase_names' must hold a string for every phase")
+        raise Error(f"{path}: 'phase_names' must contain a string for every phase")
     return [str(names[number]) for number in numbers]
 
 
@@ -118,7 +118,7 @@ def _split_graph(graph: CommGraph, rows: NDArray[Any]) -> list[CommGraph]:
         )
     rows = rows.astype(np.int64)
     if (rows[:, 1:] < 0).any():
-        raise Error("'phases' holds a negative number")
+        raise Error("'phases' contains a negative number")
     if rows.size and rows[:, 1:3].max() >= graph.rank_count:
         raise Error(
             f"'phases' names rank {rows[:, 1:3].max()}, but there are "

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 KINDS = ("send", "neighbor", "put", "get", "direct")
 _DIRECT = KINDS.index("direct")
 COLLECTIVES = ("expand", "keep", "drop")
-#: Value of `collectives` for GPUs; requires the number of GPUs per node.
+#: Value of `collectives` that expands them like NCCL; requires GPUs per node.
 BY_NCCL = "nccl"
 VERSION = 1
 
@@ -85,17 +85,17 @@ class Profile:
         return [int(level) for level in np.unique(levels)]
 
     def point_to_point(self, phase: int | None = None) -> Messages:
-        """Return the sum of the point-to-point messages."""
+        """Sum the point-to-point messages of each pair of ranks."""
         return self._sum_traffic(self.traffic[:, 1] != _DIRECT, phase)
 
     def direct(self, phase: int | None = None) -> Messages:
-        """Return the sum of the v-collectives by pair of ranks."""
+        """Sum the v-collectives of each pair of ranks."""
         return self._sum_traffic(self.traffic[:, 1] == _DIRECT, phase)
 
     def expanded(
         self, phase: int | None = None, expansion: Expansion | None = None
     ) -> Messages:
-        """Return the summed messages of collectives, by default of an MPI library."""
+        """Expand collectives to messages, by default like an MPI library; sum these."""
         parts: list[Messages] = []
         waiting = 0
         made: dict[tuple[str, int, int, int], Messages] = {}
@@ -109,7 +109,7 @@ class Profile:
                 one = expansion(name, members.tolist(), size, max(root, 0))
             else:
                 one = made[call] if call in made else expand(*call)
-                if len(one.source) < 1_000_000:  # bounds the memory of the cache
+                if len(one.source) < 1_000_000:  # limits the memory of the cache
                     made[call] = one
             parts.append(one.times(calls).renumbered(members))
             waiting += len(one.source)
@@ -124,7 +124,7 @@ class Profile:
         phase: int | None = None,
         gpus_per_node: int = 8,
     ) -> Messages:
-        """Return the sum of all messages.
+        """Sum all messages of each pair of ranks.
 
         Parameters
         ----------
@@ -210,10 +210,10 @@ def check_collectives(word: str, known: Sequence[str] = COLLECTIVES) -> None:
 
 
 def load_profile(path: str | Path) -> Profile:
-    """Read a profile from a file of `Profile.save`."""
+    """Read a profile that `Profile.save` wrote."""
     graph, arrays = load_npz(path)
     if "profile_version" not in arrays:
-        raise Error(f"{path}: holds a graph, but no profile of a recorded run")
+        raise Error(f"{path}: contains a graph, but no profile of a recorded run")
     version = int(arrays["profile_version"])
     if version != VERSION:
         raise Error(f"{path}: profile version {version}, this topoloom reads {VERSION}")

@@ -22,7 +22,7 @@ Matrix = NDArray[np.int64]
 
 
 class QapProblem(NamedTuple):
-    """Problem: minimize the sum of ``a[i, j] * b[p[i], p[j]]`` over permutations p."""
+    """Minimization of the sum of ``a[i, j] * b[p[i], p[j]]`` over permutations p."""
 
     a: Matrix
     b: Matrix

@@ -43,7 +43,7 @@ MAX_CHARACTERS = 2_750_000  # size limit of base-64 arrays: the page is below 3 
 class View:
     """A placement on the page."""
 
-    name: str  # its mapper, or its file if mappers are not unique
+    name: str  # the mapper, or the file if mappers are not unique
     placement: Placement
     judgement: Judgement
     #: `values`, `gaps`: measures as in placement files, and their optimality gaps.
@@ -60,7 +60,7 @@ class Report:
 
     graph: CommGraph
     allocation: Allocation
-    #: Views, starting with launcher order; `best` is the index of the recommended view.
+    #: Views, with launcher order first; `best` is the index of the recommended view.
     views: list[View]
     best: int
     hosts: tuple[str, ...] | None = None
@@ -87,7 +87,7 @@ class Report:
 
 
 def count_explained_links(views: int) -> int:
-    """Return the number of hottest links to request from `judge` with `views` views."""
+    """Return the number of hottest links per view to request from `judge`."""
     return MAX_EXPLAINED_LINKS // views
 
 
@@ -220,7 +220,7 @@ def _add_view(
         values = np.asarray(getattr(judgement, f"node_{name}"))[nodes]
         add = pack.add_ids if values.max(initial=0) < 2**32 else pack.add_amounts
         add(f"{key}.{name}", values)
-    # Some of these links may be missing, because other views have busier links.
+    # Some links may be missing, because other views have busier links.
     hottest = [link for link in judgement.hottest if link[0] in number]
     pairs = np.zeros((len(hottest), PAIRS_PER_LINK, 3))
     for row, (_, _, _, loaders) in enumerate(hottest):

@@ -30,7 +30,7 @@ _SEEN_FROM = np.array([[0.88, 0.0, -0.48], [0.18, 0.93, 0.33]])  # view directio
 
 
 def machine_html(machine: Machine) -> str:
-    """Show the size and the parts of a machine, and its links if there are few."""
+    """Format the size and the parts of a machine, and its links if there are few."""
     facts = {
         "nodes": f"{machine.node_count:,}",
         "slots": f"{machine.slot_count:,}",
@@ -43,7 +43,7 @@ def machine_html(machine: Machine) -> str:
 
 
 def graph_html(graph: CommGraph) -> str:
-    """Show the size and the matrix of a communication graph."""
+    """Format the size and the matrix of a communication graph."""
     facts = {
         "ranks": f"{graph.rank_count:,}",
         "pairs": f"{graph.edge_count:,}",
@@ -54,7 +54,7 @@ def graph_html(graph: CommGraph) -> str:
 
 
 def judgement_html(judgement: Judgement) -> str:
-    """Show the measures of a judgement, and a histogram of link loads."""
+    """Format the measures of a judgement, and a histogram of link loads."""
     known = {name: getattr(judgement, name, None) for name in MEASURES}
     values = {name: value for name, value in known.items() if value is not None}
     table = html_table(measure_texts(values))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packs arrays and texts for a page: filtered, deflated and base64-encoded.
+"""Packs arrays and texts for a page by filtering, deflating and base64 encoding.
 
 The filters are as in HDF5: delta encoding if it makes the data smaller, then byte
 shuffling. `assets/pack.js` unpacks the arrays.

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Renders the report as a single HTML file: template, style, scripts and data.
 
-The page loads nothing from the network; its security policy allows only its own script.
+The page loads nothing from the network. Its security policy allows only the included
+script.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def make_scene(machine: Machine) -> Scene:
 
 
 def find_wrapping_links(scene: Scene, shape: list[int], ends: Array) -> Array:
-    """Find the links that close an axis of a grid, which are drawn as two stubs.
+    """Find the wrap-around links of a grid, which are drawn as two stubs.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def _raise_switches(
 ) -> None:
     """Place the switches of a level above the center of their lower neighbors.
 
-    Switches with equal neighbors share their extent.
+    Switches with equal neighbors share the area above these neighbors.
     """
     height = network.height
     row = np.flatnonzero(height == level)
@@ -271,7 +271,7 @@ def _raise_switches(
     across = np.clip(across, 1, size)
     down = -(-size // across)
     middle = (low + high) / 2
-    # A single switch is centered; several are separated even without an extent.
+    # A single switch is centered; several switches are always separated.
     reach = np.where(size > 1, 0.7, 0)
     x = ((number % across + 0.5) / across - 0.5) * np.maximum(wide, reach)
     z = ((number // across + 0.5) / down - 0.5) * np.where(down > 1, deep, 0)

@@ -300,11 +300,14 @@ FAST = "torus:2x2,bandwidth=1GB/s,latency=1us"
             ["tasks.csv", "--edges", "edges.csv", "--periods", "0"],
             "more than 0 periods",
         ),
-        (["tasks.csv", "--owners", "edges.csv"], "tasks.csv has a column of owners"),
+        (
+            ["tasks.csv", "--owners", "edges.csv"],
+            "tasks.csv contains a column of owners",
+        ),
         (["tasks.csv", "--simulate"], "--simulate requires a machine"),
         (
             ["mesh.graph", "--edges", "edges.csv"],
-            "mesh.graph is a graph, which contains edges",
+            "mesh.graph is a graph and contains the edges",
         ),
         (["tasks.csv", "-m", "mesh:3"], "there are 4 ranks, but the allocation has"),
     ],

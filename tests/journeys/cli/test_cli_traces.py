@@ -113,7 +113,7 @@ def test_an_incomplete_dump_is_used_only_on_request(topoloom: Command) -> None:
         ),
         (
             ["pattern", "import", "cut.hlo"],
-            "cut.hlo: the program is cut short: a computation does not end",
+            "cut.hlo: the program is truncated: a computation does not end",
         ),
         (
             ["pattern", "import", "m.mtx", "--partial"],

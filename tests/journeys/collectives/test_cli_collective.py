@@ -306,7 +306,7 @@ def test_rules_of_several_collectives_are_one_file(
 @pytest.mark.parametrize(
     ("operations", "options", "complaint"),
     [
-        ("bcast+alltoall", (), "several collectives are for the rules of an MPI"),
+        ("bcast+alltoall", (), "several collectives require --to"),
         ("bcast+bcast", ("--to", "mpich"), "broadcast is named twice; leave one out"),
         ("bcast+sort", ("--to", "mpich"), "no collective 'sort'"),
         ("bcast+reduce", ("--to", "goal"), "goal holds one schedule; name one"),

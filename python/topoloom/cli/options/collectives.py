@@ -166,8 +166,8 @@ def check_option_conflicts(
 
     if others and (results.to is None or order_ranks or message.demand):
         raise Error(
-            "several collectives are for the rules of an MPI library: add --to, and no "
-            "--order-ranks or --demand; or name one"
+            "several collectives require --to, without --order-ranks and --demand; add "
+            "--to, or name one collective"
         )
     simulator, switch = simulation
     if simulator not in (None, "switches"):

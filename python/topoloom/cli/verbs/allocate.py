@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.machines.choose_for_mesh import MeshChoice
     from topoloom.tasks.machines.choose_hosts import NodeChoice
 
-#: Maximum number of listed jobs; jobs that share the most links come first.
+#: Maximum number of listed jobs, sorted by number of shared links.
 MAX_JOBS = 10
 
 

@@ -41,7 +41,7 @@ _DROPPED_FIRST = (
     "congestion_max",
 )
 
-#: Measures in the figure in addition to the objective.
+#: Measures that a figure shows in addition to the objective.
 _DRAWN = ("hop_bytes", "congestion_max", "inter_node_bytes", "search")
 
 

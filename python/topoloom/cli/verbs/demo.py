@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom demo`: all steps on a small example."""
+"""`topoloom demo`: run all steps on a small example."""
 
 from __future__ import annotations
 

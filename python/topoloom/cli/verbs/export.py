@@ -141,7 +141,7 @@ def _check_dry_run(
     program: str | None,
     options: list[str],
 ) -> str:
-    """Compare with the launcher's dry run; return the name of the launcher."""
+    """Compare the placement with the launcher's dry run; return the launcher's name."""
     from topoloom.cli.console import note
     from topoloom.cli.exit_status import Failure
     from topoloom.launch.apply.dry_run import dry_run

@@ -245,7 +245,7 @@ def _format_bandwidths(bandwidths: list[dict[str, Any]], have_units: bool) -> st
 
 
 def _format_bisection(bisection: dict[str, Any], in_bytes: bool) -> str:
-    """Format the smallest known bisection and, if not proved minimal, the bound."""
+    """Format the smallest known bisection, and a lower bound if not minimal."""
     from topoloom.support.units import counted, format_bandwidth
 
     least, links = bisection["at_least"], counted(int(bisection["links"]), "link")

@@ -360,7 +360,7 @@ def _print_link_factors(model: NetworkModel) -> None:
 
 
 def _format_size_ranges(ends: list[int | None]) -> list[str]:
-    """Format size ranges from their upper ends; None is unbounded."""
+    """Format size ranges, given their upper ends; None means unlimited."""
     texts = []
     below = 0
     for most in ends:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from topoloom._core import CostGroup, CostSample
     from topoloom.tasks.collectives.order import ProcessOrder
 
-#: Costs with a larger t have no variance, such as costs from a model.
+#: Limit on Student's t: larger values occur if costs have no variance, as in models.
 MAX_T = 1e6
 
 

@@ -229,7 +229,7 @@ def _check_graph_options(context: click.Context, file: str, kind: str | None) ->
 
     for option in ("collectives", "partial", "gpus_per_node"):
         if _is_given(context, option):
-            import_pattern(file, kind)  # errors in the file are reported first
+            import_pattern(file, kind)  # report errors in the file first
             raise Error(
                 f"{file} is a graph, but --{option.replace('_', '-')} is for traces of "
                 "jobs; leave it out"

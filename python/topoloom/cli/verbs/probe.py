@@ -123,7 +123,7 @@ def command(
             "--mpicc": mpicc,
         }
         if odd := [option for option, value in measuring.items() if value]:
-            raise Error(f"--plan and --measured measure nothing; leave {odd[0]} out")
+            raise Error(f"--plan and --measured do not measure; leave {odd[0]} out")
         wiring = _choose_wiring(machine, check)
         return _locate_bad_parts(
             wiring, measured or [], allocation, partial, plan, as_json
@@ -160,7 +160,7 @@ def _measure_machine(
     as_json: bool,
     limits: dict[str, Any],
 ) -> int:
-    """Measure the machine and write its description; report an early end."""
+    """Measure the machine and write its description; raise `Failure` if ended early."""
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import note, print_json

@@ -177,14 +177,14 @@ def command(
 def _make_page_check(
     page: Path | None, output: Path | None
 ) -> Callable[[int, int], None]:
-    """Raise an error if the page cannot be written; return a check of its size."""
+    """Check that the page can be written; return a function that checks its size."""
     from topoloom._core import Error
 
     if page is None:
         return lambda ranks, nodes: None
     if page == output:
         raise Error(f"{page} cannot be both the page and the placement")
-    # Import before the program runs, because the import requires jinja2.
+    # Import before the program runs, to detect a missing jinja2 early.
     import topoloom.report.page  # noqa: F401
     from topoloom.report.data import check_size
 

@@ -55,10 +55,10 @@ def read_chakra(files: Sequence[Path]) -> Trace:
                 continue
             found = re.search(r"([0-9]{1,9})\.et$", file.name)
             if found is None:
-                raise Error("does not say its rank: the name is NAME.RANK.et")
+                raise Error("has no rank in its name; expected NAME.RANK.et")
             traces[int(found[1])] = file
     if not traces:
-        raise Error(f"{files[0]}: there is no .et file beside it")
+        raise Error(f"{files[0]}: no .et file in the same folder")
     ranks = 1 + max([*traces, *(max(members) for members in groups.values())])
     trace, communicates = Trace(ranks), False
     for rank, file in sorted(traces.items()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from topoloom._core import Error
 
-#: Operations by PyTorch's name without underscores.
+#: Operations by their PyTorch names without underscores.
 _OPERATIONS = {
     "allreduce": "allreduce",
     "allreducecoalesced": "allreduce",

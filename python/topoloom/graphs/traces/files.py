@@ -38,7 +38,7 @@ def read_content(path: Path) -> bytes:
         return gzip.decompress(data)
     except (OSError, EOFError, zlib.error):
         raise TruncatedFileError(
-            "is cut short, or damaged: gzip cannot read it"
+            "is truncated or damaged: gzip cannot read it"
         ) from None
 
 
@@ -50,7 +50,9 @@ def parse_json(data: bytes) -> Any:
         what = f"line {error.lineno}: {error.msg}"
     except (UnicodeDecodeError, RecursionError) as error:
         what = type(error).__name__
-    raise TruncatedFileError(f"is not complete JSON ({what}); is it cut short?")
+    raise TruncatedFileError(
+        f"is not complete JSON ({what}); probably the file is truncated"
+    )
 
 
 def read_rank_files(
@@ -58,8 +60,8 @@ def read_rank_files(
 ) -> tuple[dict[int, tuple[Path, dict[str, Any]]], list[str]]:
     """Read one file per rank; return the content by rank, and losses.
 
-    `parse` returns the content and the rank of a file; None if the rank is in the file
-    name.
+    `parse` returns the content and the rank of a file. If the rank is None, it is taken
+    from the file name.
     """
     found: dict[int, tuple[Path, dict[str, Any]]] = {}
     losses: list[str] = []
@@ -68,7 +70,10 @@ def read_rank_files(
             content, rank = parse(read_content(file))
             rank = find_rank(file) if rank is None else rank
             if type(rank) is not int:
-                raise Error("does not say its rank; end the name with it, as _rank_3")
+                raise Error(
+                    "has no rank in its name; end the name with the rank, such as "
+                    "_rank_3"
+                )
             if rank in found:
                 raise Error(f"is of rank {rank} like {found[rank][0]}")
             found[rank] = (file, content)

@@ -35,10 +35,10 @@ class _PlainUnpickler(pickle.Unpickler):
     """Unpickler that loads lists, dictionaries, numbers and text, but no code."""
 
     def find_class(self, module: str, name: str) -> NoReturn:
-        raise Error(f"is not a dump: it asks to load {module}.{name}, which is refused")
+        raise Error(f"is not a dump: it loads {module}.{name}, which is refused")
 
     def persistent_load(self, _: Any) -> NoReturn:
-        raise Error("is not a dump: it refers to objects outside of it")
+        raise Error("is not a dump: it refers to external objects")
 
 
 def load_dump(data: bytes) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def load_dump(data: bytes) -> dict[str, Any]:
             raise
         except Exception:  # a damaged pickle may raise any exception
             raise TruncatedFileError(
-                "is neither a pickle nor JSON, or cut short"
+                "is neither a pickle nor JSON, or is truncated"
             ) from None
     if not isinstance(dump, dict) or not isinstance(dump.get("entries"), list):
         raise Error("is not a dump of the flight recorder: it has no 'entries'")
@@ -102,7 +102,7 @@ def _find_group(entry: dict[str, Any]) -> str:
 def _parse_groups(file: Path, dump: dict[str, Any]) -> dict[str, list[int]]:
     config = dump.get("pg_config")
     if not isinstance(config, dict):
-        raise Error(f"{file}: has no 'pg_config', which says who is in a group")
+        raise Error(f"{file}: has no 'pg_config' with the members of groups")
     found = {}
     for name, one in config.items():
         ranks = parse_ranks(one.get("ranks") if isinstance(one, dict) else one)

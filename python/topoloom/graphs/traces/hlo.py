@@ -20,7 +20,7 @@ from topoloom._core import Error
 from topoloom.graphs.traces.replica_groups import Groups, parse_groups
 from topoloom.graphs.traces.trace import Trace
 
-#: XLA name -> operation or kind of message
+#: XLA name -> MPI operation or kind of message
 _COLLECTIVES = {
     "all-reduce": "allreduce",
     "all-gather": "allgather",
@@ -75,7 +75,7 @@ def read_hlo(text: str) -> Trace:
     """Count the messages of one execution of a module; a rank is a device."""
     header, _, _ = text.partition("\n")
     if not header.startswith("HloModule"):
-        raise Error("does not begin with HloModule: XLA writes it before the program")
+        raise Error("does not begin with HloModule, the first word of XLA's HLO text")
     replicas = _read_attribute(header, "replica_count")
     partitions = _read_attribute(header, "num_partitions")
     trace = Trace(replicas * partitions)
@@ -107,7 +107,7 @@ def _parse_computations(text: str) -> tuple[dict[str, _Computation], str]:
         elif current is not None and (match := _INSTRUCTION.search(bare)):
             _add_instruction(current, match, bare)
     if not closed or not entry:
-        raise Error("the program is cut short: a computation does not end")
+        raise Error("the program is truncated: a computation does not end")
     return found, entry
 
 
@@ -178,7 +178,7 @@ class _CallCounter:
     def count(self, name: str) -> Counter[_Operation]:
         if name not in self._known:
             if name not in self._parse_computations:
-                raise Error(f"the program is cut short: there is no computation {name}")
+                raise Error(f"the program is truncated: there is no computation {name}")
             self._known[name] = Counter()  # stops at cycles, which XLA does not write
             self._known[name] = self._count(self._parse_computations[name])
         return self._known[name]
@@ -251,7 +251,7 @@ def _count_sends(
 
 
 def _find_member_kind(operation: _Operation) -> str:
-    """Return what group members are: "replicas", "partitions", "both" or "devices"."""
+    """Return the kind of members: "replicas", "partitions", "both" or "devices"."""
     has_channel = "channel_id=" in operation.attributes
     if "use_global_device_ids=true" in operation.attributes:
         return "devices"
@@ -270,7 +270,7 @@ def _counted(operation: _Operation, replicas: int, partitions: int) -> int:
 def _list_devices(
     groups: Groups, operation: _Operation, replicas: int, partitions: int
 ) -> Iterator[NDArray[np.int64]]:
-    """Yield the devices of groups; a group of replicas exists once per partition."""
+    """Yield the devices of each group; groups of replicas exist once per partition."""
     mode = _find_member_kind(operation)
     for group in groups:
         if mode == "devices":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads output of the NCCL or RCCL Inspector: operations of each communicator.
 
-A line contains a communicator and a rank in it. Ranks of the job are the ranks in a
+A line contains a communicator and a rank of it. Ranks of the job are the ranks in a
 communicator of all processes. A process is identified by host and process id, and has
 one GPU. Lines of Topoloom's plugin, ``nccl/profiler``, also contain roots, GPUs, the
 launcher's ranks, and counts of calls.
@@ -80,8 +80,8 @@ def read_inspector(files: Sequence[Path]) -> Trace:
         for (host, pid, _), places in Counter(group.values()).items():
             if places > 1:
                 raise Error(
-                    f"process {pid} of {host} has several GPUs, and lines do not say "
-                    "which of them they are of; start a process per GPU"
+                    f"process {pid} of {host} has several GPUs, but lines do not "
+                    "contain the GPU; start one process per GPU"
                 )
     ranks, rank_of = _assign_ranks(lines, members, sizes)
     trace = Trace(ranks)
@@ -114,7 +114,7 @@ def _find_lost_numbers(trace: Trace, lines: Sequence[InspectorLine]) -> None:
 def _find_lost_calls(
     trace: Trace, lines: Sequence[InspectorLine], rank_of: dict[Process, int]
 ) -> None:
-    """Add losses for communicators that never ended, and for calls the plugin lost."""
+    """Add to the losses communicators that never ended, and calls the plugin lost."""
     begun = {}
     for line in lines:
         if line.recording:
@@ -185,7 +185,7 @@ def _parse_lines(
             size = int(header["n_ranks"])
         except (ValueError, KeyError, TypeError, AttributeError):
             if number == len(rows):
-                losses.append(f"{file}:{number}: the last line is cut short")
+                losses.append(f"{file}:{number}: the last line is truncated")
                 return
             error = f"{file}:{number}: is not a line of the Inspector"
             if not partial:

@@ -63,7 +63,7 @@ def read_events(
 
 
 def _find_unsized(trace: Trace, events: list[dict[str, Any]]) -> None:
-    """Add losses for calls of backends that record only names, such as gloo."""
+    """Add to the losses calls of backends that record only names, such as gloo."""
     names = [str(event.get("name", "")) for event in events]
     called = any(name.startswith("c10d::") for name in names)
     if called and "record_param_comms" not in names:
@@ -124,7 +124,7 @@ def _read_all_to_all(
         return
     parts = parse_ranks(text)
     if parts is None or len(parts) != len(members) or (size and not any(parts)):
-        trace.add_loss("an all-to-all has split sizes that are cut short")
+        trace.add_loss("an all-to-all has truncated split sizes")
         return
     rows = sum(parts)
     trace.exchange(rank, members, [size * one // (rows or 1) for one in parts], calls)

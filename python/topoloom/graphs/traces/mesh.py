@@ -56,7 +56,7 @@ class Operation(NamedTuple):
 class InferredMesh(NamedTuple):
     """A mesh, with its fastest axis first, and the operations along its axes.
 
-    `left_over` is the number of bytes that ranks do not send along axes.
+    `left_over` is the number of bytes that cannot be assigned to axes.
     """
 
     mesh: dict[str, int]

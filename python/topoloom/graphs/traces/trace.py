@@ -68,7 +68,7 @@ class Trace:
         root: int | None = None,
         calls: int = 1,
     ) -> None:
-        """Count the calls of one member of a collective."""
+        """Count calls of a collective, as recorded by one member."""
         self.seen.add(rank)
         if bytes < 0 or calls < 0:
             raise Error(f"has {calls} calls of {operation} with {bytes} bytes")
@@ -88,7 +88,7 @@ class Trace:
         calls: int = 1,
         received: int | None = None,
     ) -> None:
-        """Count a member's all-to-all of unknown parts by its total bytes."""
+        """Count a member's all-to-all by total bytes; bytes per peer are unknown."""
         if sent % len(members) or received not in (None, sent):
             self.add_loss("an all-to-all has no split sizes, and is not even")
         else:
@@ -98,7 +98,7 @@ class Trace:
     def exchange(
         self, rank: int, members: Sequence[int], parts: Sequence[int], calls: int = 1
     ) -> None:
-        """Count a member's all-to-all with the bytes sent to each member."""
+        """Count a member's all-to-all, given the bytes sent to each member."""
         self._exchanges[self._check_ranks(members)][rank] += calls
         if len(set(parts)) == 1:
             self.add_member_calls(rank, "alltoall", members, parts[0], calls=calls)
@@ -132,7 +132,7 @@ class Trace:
             self.losses.append(what)
 
     def report_missing(self) -> None:
-        """Add a loss for ranks without a trace."""
+        """Add a description of ranks without a trace to the losses."""
         if missing := self.missing:
             some = ", ".join(map(str, missing[:5])) + (", ..." * (len(missing) > 5))
             self.add_loss(f"{len(missing)} of {self.ranks} ranks have no trace: {some}")
@@ -182,7 +182,7 @@ class Trace:
                 if any(
                     counts[rank] != most for rank in self._list_present(call.members)
                 ):
-                    # In the same calls, other members have uneven parts.
+                    # In the same calls, other members send uneven parts.
                     for rank, calls in counts.items():
                         parts = [call.bytes] * len(call.members)
                         self._send_parts(rank, call.members, parts, calls)
@@ -217,7 +217,7 @@ class Trace:
             if not 0 <= rank < self.ranks:
                 raise Error(f"names rank {rank}, but there are {self.ranks} ranks")
         if distinct and len(set(members)) < len(members):
-            raise Error(f"a group names a rank twice: {members[:8]}")
+            raise Error(f"a group contains a rank twice: {members[:8]}")
         return members
 
 

@@ -107,7 +107,7 @@ def read_trace(
         trace = FORMATS[known][1](files)
         profile = trace.profile()
     except OverflowError:
-        raise Error(f"{path}: its bytes or calls add up to 2^63 and more") from None
+        raise Error(f"{path}: the sum of bytes or calls is 2^63 or more") from None
     if trace.losses and not partial:
         what = "; ".join(trace.losses[:3])
         more = len(trace.losses) - 3

@@ -10,7 +10,7 @@ from topoloom.graphs.traces.files import TruncatedFileError
 #: The number of a field, and its value: an integer or bytes.
 Field = tuple[int, int | bytes]
 
-_CUT = "is cut short, or not a protocol buffer"
+_CUT = "is truncated, or not a protocol buffer"
 
 
 def parse_fields(data: bytes) -> Iterator[Field]:

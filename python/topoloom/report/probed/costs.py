@@ -96,7 +96,8 @@ def summarize_levels(probed: ProbedMachine, matrix: LevelMatrix) -> list[LevelPa
 def compute_host_ratios(probed: ProbedMachine, matrix: LevelMatrix) -> list[float]:
     """Compute the message times of each host relative to typical times.
 
-    The result is the median at the host's nearest level; NaN without measurements.
+    The ratio is a median over pairs of the host's nearest level; NaN without
+    measurements.
     """
     return [
         next(
@@ -178,7 +179,7 @@ def pack_costs(
 
 
 def _sum_cells(values: Array, cell: int) -> Array:
-    """Sum squares of `cell` x `cell` entries."""
+    """Sum the values in each square of `cell` x `cell` entries."""
     starts = np.arange(0, len(values), cell)
     rows = np.add.reduceat(values, starts, axis=0)
     found: Array = np.add.reduceat(rows, starts, axis=1)

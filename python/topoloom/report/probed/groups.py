@@ -49,7 +49,7 @@ class Box:
 
 
 def read_groups(nested: Sequence[Any], host_of: Sequence[int]) -> RankGroup:
-    """Read the nested lists of `RankGroup.document`; an empty list means all ranks."""
+    """Read groups from nested lists of `RankGroup.document`; [] means all ranks."""
     by_host: dict[int, list[int]] = {}
     for rank, host in enumerate(host_of):
         by_host.setdefault(host, []).append(rank)
@@ -62,7 +62,7 @@ def read_groups(nested: Sequence[Any], host_of: Sequence[int]) -> RankGroup:
 
 
 def read_evidence(tables: Sequence[Mapping[str, Any]]) -> dict[Any, Evidence]:
-    """Read the t-tests of groups by their ranks."""
+    """Read the t-tests of groups; keys are the ranks of a group."""
     return {
         tuple(table["ranks"]): Evidence(
             _make_sample(table["inside"]),
@@ -187,5 +187,5 @@ def describe_evidence(evidence: Evidence | None) -> str:
 
 
 def format_probability(p: float) -> str:
-    """Format a probability; below a limit, as a bound."""
+    """Format a probability; tiny probabilities as an upper bound."""
     return "< 1e-12" if p < 1e-12 else f"= {p:.2g}"

@@ -25,10 +25,10 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Line:
-    """Fitted line: m <= `most` bytes take alpha + beta m seconds; None: no limit.
+    """Fitted line: up to `most` bytes, m bytes take alpha + beta m seconds.
 
-    Intervals are 95 % confidence intervals; None if the line has only two sizes. The
-    interval of `most` is between two measured sizes.
+    `most` is None for the last line. Intervals are 95 % confidence intervals; None if
+    the line has only two sizes. The interval of `most` lies between two measured sizes.
     """
 
     alpha: float
@@ -119,7 +119,7 @@ class ProbedMachine:
 
     path: Path  # path of the machine file
     name: str  # name of the machine
-    nodes: list[int]  # index of the host of each node of the machine
+    nodes: list[int]  # host index of each node of the machine
     #: int array of shape (hosts, hosts): hops between hosts that are linked directly;
     #: None if a tree of groups fits the measurements.
     hops: NDArray[np.int64] | None
@@ -135,7 +135,7 @@ class ProbedMachine:
     levels: list[LevelModel]
     channels: list[Channels]
     shared_links: list[str]  # descriptions
-    #: Share of all pairs of near host pairs that were measured concurrently.
+    #: Share of all pairs of nearby host pairs that were measured concurrently.
     pairs_met: float | None
     suspects: list[Suspect]
     noise: float | None

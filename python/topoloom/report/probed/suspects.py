@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from topoloom.report.probed.probed_file import Suspect
 
-_NAMED = 4  # maximum number of named hosts of an uplink
+_NAMED = 4  # maximum number of hosts in the name of an uplink
 
 
 @dataclass(frozen=True)

@@ -299,7 +299,7 @@ _MIN_BETA = 1e-15
 
 
 def _format_time(seconds: float) -> str:
-    """Format a time with four digits: 0.99999 us is 1 us, not 1000 ns."""
+    """Format a time with four digits; round before choosing the unit."""
     return format_seconds(float(f"{seconds:.4g}"))
 
 

@@ -263,7 +263,7 @@ raise SystemExit(7 * (int(os.environ["MASTER_PORT"]) >= 1 << 16))
     hidden = f"{sys.executable} -I train.py"
     done = topoloom("record", "-o", "p.npz", "--world", 8, "--", "sh", "-c", hidden)
     assert done.status == 7
-    assert "or its Python ignores PYTHONPATH" in done.err
+    assert "or Python ignores PYTHONPATH" in done.err
 
 
 WORLD = """\

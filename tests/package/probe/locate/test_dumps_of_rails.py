@@ -110,12 +110,12 @@ def test_truncated_or_foreign_dumps_need_partial(
     output = topoloom(*words)
     assert output.status == 2
     assert f"{files[7].name}:" in output.err
-    assert "is cut short; --partial uses the readable part" in output.err
+    assert "is truncated; --partial uses the readable part" in output.err
     (dumps / "slurm.out").write_text("srun: job 7\n\x00\xff\nstep 2\n")
     output = topoloom(*words, "--partial")
     assert output.status == 1
     assert output.out.startswith(f"{NIC}: messages take 2.0")
-    assert "is cut short" in output.out
+    assert "is truncated" in output.out
 
 
 def test_missing_ranks_need_partial(cluster: Path, tmp_path: Path) -> None:

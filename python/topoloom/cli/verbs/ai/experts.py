@@ -189,7 +189,7 @@ def _print(placed: PlacedExperts, engine: Engine | None, output: Path | None) ->
 
 
 def _print_slacks(placed: PlacedExperts, visits: str) -> None:
-    """Print the cost of each placement, with the chosen one marked."""
+    """Print the costs by slack, with the chosen slack marked."""
     from topoloom.cli.console import print_table
 
     rows = []
