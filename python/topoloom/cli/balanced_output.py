@@ -145,6 +145,6 @@ def _print(result: TaskRedistribution, times: dict[str, float]) -> None:
     print_facts(facts + list_time_facts(times))
 
 
-def _format_excess(found: WeightedBalance) -> str:
+def _format_excess(balance: WeightedBalance) -> str:
     """Return a remark if large tasks make a rank exceed the load limit."""
-    return ", above the limit" if found.load_max > found.load_limit else ""
+    return ", above the limit" if balance.load_max > balance.load_limit else ""

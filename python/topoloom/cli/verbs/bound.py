@@ -110,7 +110,7 @@ def command(
         raise Interrupted("interrupted; the printed bounds are the best so far")
 
 
-def _print(found: ProvenBounds) -> None:
+def _print(bounds: ProvenBounds) -> None:
     from topoloom.cli.console import print_table
     from topoloom.machines.machine_facts import machine_name
     from topoloom.nodes.hosts import format_share
@@ -121,10 +121,10 @@ def _print(found: ProvenBounds) -> None:
     )
     from topoloom.tasks.optimality_gap import format_gap
 
-    given, allocation = found.given, found.given.allocation
+    given, allocation = bounds.given, bounds.given.allocation
     machine = allocation.machine
     rows = []
-    for name, one in found.bounds.items():
+    for name, one in bounds.bounds.items():
         by = " of ".join(filter(None, (one.by, one.where)))
         row = [measure_title(name, machine), by, measure_text(name, one.bound, machine)]
         if one.value is not None:
@@ -135,6 +135,6 @@ def _print(found: ProvenBounds) -> None:
         columns += [given.file.mapper or "placement", "gap"]
     title = f"{format_share(allocation)} of {machine_name(machine, given.node)}"
     print_table(columns, rows, title=title, left=2)
-    if found.rounded is not None:
-        whole = congestion_text(found.rounded, machine)
+    if bounds.rounded is not None:
+        whole = congestion_text(bounds.rounded, machine)
         print(f"The relaxation in whole ranks: congestion {whole}")

@@ -277,7 +277,7 @@ def _print_result(
 
 
 def _print(
-    found: RankedCollective,
+    collective: RankedCollective,
     written: list[Path | None],
     use: str,
     simulated: dict[str, SimulationResult],
@@ -291,7 +291,7 @@ def _print(
         format_seconds,
     )
 
-    call, platform, ranked = found.call, found.platform, found.ranked
+    call, platform, ranked = collective.call, collective.platform, collective.ranked
     on = f" on {platform.machine_title}" if platform.machine_title else ""
     size = "" if call.operation == "barrier" else f" of {format_bytes(call.bytes)}"
     if call.demand is not None:
@@ -301,13 +301,13 @@ def _print(
     facts = [("messages cost", platform.model_name)]
     if platform.unused:
         facts.append(("allocation", platform.unused))
-    if found.together is not None:
+    if collective.together is not None:
         facts += [
             (
                 f"{turn.what} {number}",
                 f"{turn.schedule}, {format_seconds(turn.seconds)}",
             )
-            for number, turn in enumerate(found.together.steps, 1)
+            for number, turn in enumerate(collective.together.steps, 1)
         ]
     print_facts(facts, title)
     columns = ["schedule", "", "rounds", "messages", "bytes", "time"]
@@ -316,12 +316,12 @@ def _print(
         cost = one.cost
         mark = (
             "MPI's usual"
-            if one.name.partition("(")[0] == found.default_schedule
+            if one.name.partition("(")[0] == collective.default_schedule
             else ""
         )
         row = [one.name, mark, format_count(cost.rounds), format_count(cost.messages)]
         row += [format_bytes(cost.bytes), format_seconds(cost.time)]
-        if found.has_receive_overhead:
+        if collective.has_receive_overhead:
             row.append(format_seconds(cost.cpu))
         if platform.slots is not None:
             row.append(format_seconds(cost.congestion))
@@ -329,7 +329,7 @@ def _print(
             packets = simulated.get(one.name)
             row.append("" if packets is None else format_seconds(sum(packets.seconds)))
         rows.append(row)
-    if found.has_receive_overhead:
+    if collective.has_receive_overhead:
         columns.append("CPU")
     if platform.slots is not None:
         columns.append("congestion")

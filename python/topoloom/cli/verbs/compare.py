@@ -149,20 +149,20 @@ def command(
         raise Interrupted(f"interrupted in mapper {found.results[-1]['mapper']}")
 
 
-def _choose_columns(problem: Problem, found: Comparison) -> dict[str, str]:
+def _choose_columns(problem: Problem, comparison: Comparison) -> dict[str, str]:
     """Return the columns as pairs of result key and heading."""
     from topoloom.placements.measures import column_heading, measure_title
 
-    objective, first = found.objective, found.results[0]
-    bounded = any(each["gap"].get(objective.measure) for each in found.results)
+    objective, first = comparison.objective, comparison.results[0]
+    bounded = any(each["gap"].get(objective.measure) for each in comparison.results)
     shown = {
         "mapper": True,
         "gain": True,
         "objective": "objective" in first,
         "predicted_seconds": "predicted_seconds" in first,
         "hop_bytes": True,
-        "load_max": found.shared,
-        "gap": bounded and not found.shared,
+        "load_max": comparison.shared,
+        "gap": bounded and not comparison.shared,
         "hops_per_byte": True,
         "dilation_average": True,
         "dilation_max": True,
@@ -179,7 +179,7 @@ def _choose_columns(problem: Problem, found: Comparison) -> dict[str, str]:
 
 
 def _format_cell(
-    name: str, result: dict[str, Any], problem: Problem, found: Comparison
+    name: str, result: dict[str, Any], problem: Problem, comparison: Comparison
 ) -> str:
     from topoloom.placements.measures import (
         MEASURES,
@@ -195,28 +195,28 @@ def _format_cell(
     mapper, machine = result["mapper"], problem.machine
     if name == "mapper":
         label = f"{mapper} (default)" if mapper == DEFAULT else mapper
-        return f"{label} ◄ best" if mapper == found.best else label
+        return f"{label} ◄ best" if mapper == comparison.best else label
     if name == "gain":
         return format_percent(result["gain_percent"])
     if name == "objective":
-        return objective_text(result[name], found.objective.objective, machine)
+        return objective_text(result[name], comparison.objective.objective, machine)
     if name == "gap":
-        return format_gap(result["gap"].get(found.objective.measure))
+        return format_gap(result["gap"].get(comparison.objective.measure))
     if name == "search":
         return f"{result['seconds']:.2f} s"
     if MEASURES[name].unit is Unit.HOPS:
         return format_count(result[name])
     text = measure_text(name, result[name], machine)
-    rises = name.startswith("inter_node") and result[name] > found.results[0][name]
+    rises = name.startswith("inter_node") and result[name] > comparison.results[0][name]
     return f"{text} ▲" if rises else text
 
 
-def _make_title(problem: Problem, found: Comparison) -> str:
+def _make_title(problem: Problem, comparison: Comparison) -> str:
     from topoloom.machines.machine_facts import machine_name
     from topoloom.nodes.hosts import format_share
     from topoloom.support.units import counted
 
-    objective = found.objective
+    objective = comparison.objective
     title = (
         f"{counted(problem.graph.rank_count, 'rank')} on "
         f"{format_share(problem.allocation)} of "
@@ -227,42 +227,47 @@ def _make_title(problem: Problem, found: Comparison) -> str:
     return title
 
 
-def _draw(figure: Path, problem: Problem, found: Comparison) -> None:
+def _draw(figure: Path, problem: Problem, comparison: Comparison) -> None:
     """Draw a bar chart of the mappers by objective and other costs."""
     from topoloom.figure.comparison import Bars, draw_comparison
     from topoloom.placements.measures import measure_title
 
-    measures = [found.objective.measure, *_DRAWN]
+    measures = [comparison.objective.measure, *_DRAWN]
     bars = [
         Bars(
             measure_title(name, problem.machine),
             [
                 result["seconds" if name == "search" else name]
-                for result in found.results
+                for result in comparison.results
             ],
-            [_format_cell(name, result, problem, found) for result in found.results],
+            [
+                _format_cell(name, result, problem, comparison)
+                for result in comparison.results
+            ],
         )
         for name in dict.fromkeys(measures)
     ]
-    mappers = [result["mapper"] for result in found.results]
-    draw_comparison(figure, mappers, found.best, bars, _make_title(problem, found))
+    mappers = [result["mapper"] for result in comparison.results]
+    draw_comparison(
+        figure, mappers, comparison.best, bars, _make_title(problem, comparison)
+    )
 
 
-def _print(problem: Problem, found: Comparison, figure: Path | None) -> None:
+def _print(problem: Problem, comparison: Comparison, figure: Path | None) -> None:
     from topoloom.cli.console import print_facts, print_table
 
-    machine, objective = problem.machine, found.objective
-    columns = _choose_columns(problem, found)
+    machine, objective = problem.machine, comparison.objective
+    columns = _choose_columns(problem, comparison)
     rows = [
-        [_format_cell(name, result, problem, found) for name in columns]
-        for result in found.results
+        [_format_cell(name, result, problem, comparison) for name in columns]
+        for result in comparison.results
     ]
-    best = [result["mapper"] for result in found.results].index(found.best)
+    best = [result["mapper"] for result in comparison.results].index(comparison.best)
     dropped = [columns[name] for name in _DROPPED_FIRST if name in columns]
     hidden = print_table(
         list(columns.values()),
         rows,
-        title=_make_title(problem, found),
+        title=_make_title(problem, comparison),
         best=best,
         droppable=dropped,
     )

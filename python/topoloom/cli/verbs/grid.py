@@ -138,14 +138,14 @@ def command(
         _print_facts(found)
 
 
-def _print_facts(found: GridTraffic | TileTimes) -> None:
+def _print_facts(traffic: GridTraffic | TileTimes) -> None:
     from topoloom.cli.console import print_facts
 
-    reading = [("reading", found.reading)] if found.reading != "counted" else []
-    print_facts([("speeds", found.speeds), *reading])
+    reading = [("reading", traffic.reading)] if traffic.reading != "counted" else []
+    print_facts([("speeds", traffic.speeds), *reading])
 
 
-def _print_tiles(grid: str, found: TileTimes) -> None:
+def _print_tiles(grid: str, tiles: TileTimes) -> None:
     from topoloom.cli.console import print_table
     from topoloom.tasks.collectives.tiles import COLLECTIVES
 
@@ -155,21 +155,21 @@ def _print_tiles(grid: str, found: TileTimes) -> None:
             str(one.traffic.external_links),
             *(_format_time(getattr(one.traffic, key)) for key in COLLECTIVES.values()),
         ]
-        for one in found.tiles
+        for one in tiles.tiles
     ]
     headings = ["tile", "external links", *COLLECTIVES]
     title = (
-        f"{grid} grid on {found.file.machine.name}, fastest {found.collective} first"
+        f"{grid} grid on {tiles.file.machine.name}, fastest {tiles.collective} first"
     )
     print_table(headings, rows, title=title)
 
 
-def _print(grid: str, found: GridTraffic) -> None:
+def _print(grid: str, traffic: GridTraffic) -> None:
     from topoloom.cli.console import print_table
     from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import format_bytes
 
-    columns = {"block": found.block, found.file.mapper: found.placed}
+    columns = {"block": traffic.block, traffic.file.mapper: traffic.placed}
     shown = list(columns.values())
     by_axis = zip(*(one.external_links_by_axis for one in shown), strict=True)
     rows = [
@@ -192,7 +192,7 @@ def _print(grid: str, found: GridTraffic) -> None:
         )
         rows.append([name, *map(write, values), saved])
     headings = ["", "block (default)", *list(columns)[1:], "gain"]
-    print_table(headings, rows, title=f"{grid} grid on {found.file.machine.name}")
+    print_table(headings, rows, title=f"{grid} grid on {traffic.file.machine.name}")
 
 
 def _format_time(seconds: float) -> str:

@@ -249,7 +249,7 @@ def _print(found: JointPlacement, objective: str, facts: list[tuple[str, str]]) 
     print_facts(facts)
 
 
-def _print_times(found: JointPlacement, times: JobTimes) -> None:
+def _print_times(placement: JointPlacement, times: JobTimes) -> None:
     from topoloom.cli.console import print_table
     from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import format_seconds
@@ -261,7 +261,7 @@ def _print_times(found: JointPlacement, times: JobTimes) -> None:
             *(format_seconds(column[i]) for column in columns),
             format_percent(gain(times.apart[i], times.jointly[i])),
         ]
-        for i, job in enumerate(found.together.jobs)
+        for i, job in enumerate(placement.together.jobs)
     ]
     print_table(
         ["", "alone", "each for itself", "jointly", "gain"],

@@ -212,15 +212,15 @@ def _format_latencies(point: LoadMeasure) -> list[str]:
     ]
 
 
-def _print(found: Sweep) -> None:
+def _print(sweep: Sweep) -> None:
     from topoloom.cli.console import print_table
     from topoloom.support.units import counted
 
-    options = found.options
+    options = sweep.options
     title = (
-        f"{counted(found.machine.node_count, 'node')}, "
-        f"{found.switches:,} {'switch' if found.switches == 1 else 'switches'}, "
-        f"{found.traffic} traffic, {found.injection} injection, "
+        f"{counted(sweep.machine.node_count, 'node')}, "
+        f"{sweep.switches:,} {'switch' if sweep.switches == 1 else 'switches'}, "
+        f"{sweep.traffic} traffic, {sweep.injection} injection, "
         f"packets of {counted(options.packet, 'flit')}, "
         f"{counted(options.vcs or 0, 'virtual channel')} of {options.buffer}, "
         f"{options.routing} routing"
@@ -232,7 +232,7 @@ def _print(found: Sweep) -> None:
             *_format_latencies(point),
             "saturated" if point.saturated else "",
         ]
-        for point in found.points
+        for point in sweep.points
     ]
     columns = ["load", "accepted", "latency", "median", "99 in 100", ""]
     print_table(columns, rows, title=title)

@@ -319,19 +319,23 @@ def _format_units(units: list[str]) -> str:
     )
 
 
-def _print(found: Findings, output: Path) -> None:
+def _print(findings: Findings, output: Path) -> None:
     from topoloom.cli.console import print_facts
     from topoloom.cli.probed_output import print_probed
 
     print_facts(
         [
-            ("hosts", f"{len(found.hosts):,}"),
-            ("ranks", f"{found.samples.ranks:,}"),
-            ("samples", f"{found.samples.count:,}"),
-            *((("noise", f"{found.noise:.2%} of the CPU"),) if found.noise else ()),
+            ("hosts", f"{len(findings.hosts):,}"),
+            ("ranks", f"{findings.samples.ranks:,}"),
+            ("samples", f"{findings.samples.count:,}"),
+            *(
+                (("noise", f"{findings.noise:.2%} of the CPU"),)
+                if findings.noise
+                else ()
+            ),
             ("written", str(output)),
             ("written", str(output.with_suffix(".npz"))),
         ],
         "measured",
     )
-    print_probed(found.document())
+    print_probed(findings.document())

@@ -127,7 +127,7 @@ def command(
         raise Interrupted(f"interrupted after {counted(len(times.sizes), 'size')}")
 
 
-def _print(found: Multicasts) -> None:
+def _print(multicasts: Multicasts) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import counted, format_count
 
@@ -140,11 +140,11 @@ def _print(found: Multicasts) -> None:
             format_count(loads.most_a_link),
             str(loads.most_a_switch),
         ]
-        for kind, loads in found.trees.items()
+        for kind, loads in multicasts.trees.items()
     ]
     title = (
-        f"{counted(len(found.roots), 'root')}, {found.members} members each, "
-        f"on {found.machine.name}"
+        f"{counted(len(multicasts.roots), 'root')}, {multicasts.members} members each, "
+        f"on {multicasts.machine.name}"
     )
     columns = ["", "trees", "links", "depth", "max per link", "max per switch"]
     print_facts([], title)

@@ -156,7 +156,7 @@ def make_transfer_graph(
 
 
 def _compute_transfer_cost(
-    found: Balance, ranks: Ranks, task_bytes: int
+    balance: Balance, ranks: Ranks, task_bytes: int
 ) -> TransferCost:
-    sent = make_transfer_graph(len(ranks.placement.slots), found.plan, task_bytes)
+    sent = make_transfer_graph(len(ranks.placement.slots), balance.plan, task_bytes)
     return TransferCost(ranks, task_bytes, judge(sent, *ranks))

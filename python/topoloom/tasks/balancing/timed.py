@@ -18,10 +18,10 @@ from topoloom.tasks.balancing.balance import Ranks, make_transfer_graph
 MAX_PACKETS = 20_000_000
 
 
-def plan_rounds(loads: Ints, found: Balance, task_bytes: int) -> list[CommGraph]:
+def plan_rounds(loads: Ints, balance: Balance, task_bytes: int) -> list[CommGraph]:
     """Split a plan into rounds, so that no rank sends tasks before it received them."""
     held = loads.copy()
-    source, target, left = found.plan.T.copy()
+    source, target, left = balance.plan.T.copy()
     rounds = []
     while left.any():
         given = np.zeros_like(left)

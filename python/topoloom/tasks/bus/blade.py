@@ -105,8 +105,8 @@ class Blade:
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
 
-        def rate(one: Rate | None) -> dict[str, float] | None:
-            return None if one is None else one._asdict()
+        def rate(bandwidth: Rate | None) -> dict[str, float] | None:
+            return None if bandwidth is None else bandwidth._asdict()
 
         return {
             "halves": self.halves._asdict(),

@@ -98,9 +98,9 @@ class PlacedExperts(NamedTuple):
         """The number of redundant experts per layer."""
         return int(self.best.shape[1] - self.routing.loads.shape[1])
 
-    def cost(self, held: ExpertSlots) -> ExpertCost:
+    def cost(self, experts_by_slot: ExpertSlots) -> ExpertCost:
         """Compute the cost of a placement with tokens that the search did not use."""
-        part = held[self.routing.layers]
+        part = experts_by_slot[self.routing.layers]
         return _compute_cost(self.routing, self.nodes, part, self.nearest)
 
     @property
@@ -262,11 +262,18 @@ def _try_slacks(
 
 
 def _compute_cost(
-    routing: ExpertRouting, nodes: NDArray[np.uint32], held: ExpertSlots, nearest: bool
+    routing: ExpertRouting,
+    nodes: NDArray[np.uint32],
+    experts_by_slot: ExpertSlots,
+    nearest: bool,
 ) -> ExpertCost:
     """Compute the cost of a placement of the layers with experts."""
     rows = measure_experts(
-        routing.measured_loads, nodes, held, routing.select_half(1), nearest=nearest
+        routing.measured_loads,
+        nodes,
+        experts_by_slot,
+        routing.select_half(1),
+        nearest=nearest,
     )
     load = rows[:, 1] / np.where(rows[:, 2] > 0, rows[:, 2], 1)
     return ExpertCost(float(rows[:, 0].mean()), float(load.mean()), float(load.max()))

@@ -205,8 +205,8 @@ def _parse_tokens(ids: NDArray[Any]) -> NDArray[np.int64]:
     return ids[:, kept].astype(np.int64)
 
 
-def _check_routing(found: ExpertRouting) -> ExpertRouting:
-    loads, ids, _ = found
+def _check_routing(routing: ExpertRouting) -> ExpertRouting:
+    loads, ids, _ = routing
     if len(bad := np.argwhere(~(np.isfinite(loads) & (loads >= 0)))):
         layer, expert = bad[0]
         raise Error(
@@ -220,7 +220,7 @@ def _check_routing(found: ExpertRouting) -> ExpertRouting:
             f"the loads of layer {int(np.argmin(np.isfinite(sums)))} exceed a 64-bit "
             "float in sum; scale all loads down"
         )
-    if not len(found.layers):
+    if not len(routing.layers):
         raise Error("no layer has a load")
     if ids is not None:
         if len(ids) != len(loads):
@@ -230,4 +230,4 @@ def _check_routing(found: ExpertRouting) -> ExpertRouting:
                 f"topk_ids range from {ids.min()} to {ids.max()}; expected 0 to "
                 f"{loads.shape[1] - 1}, or -1 for none"
             )
-    return found
+    return routing

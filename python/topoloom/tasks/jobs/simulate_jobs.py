@@ -52,12 +52,12 @@ def simulate_jobs(
     return JobTimes([seconds for (seconds,) in alone], apart, together)
 
 
-def _list_jobs(found: ConcurrentJobs) -> list[tuple[CommGraph, Ints]]:
+def _list_jobs(jobs: ConcurrentJobs) -> list[tuple[CommGraph, Ints]]:
     """Pair each job with the nodes of its ranks."""
     return [
         (
             job.graph,
             (placement.slots // job.allocation.machine.slots_per_node).astype(np.int64),
         )
-        for job, placement in zip(found.jobs, found.placements, strict=True)
+        for job, placement in zip(jobs.jobs, jobs.placements, strict=True)
     ]

@@ -54,11 +54,11 @@ class NodeChoice:
         return shown | ({"work": self.found.work} if self.found is not None else {})
 
 
-def collect_hop_bytes(found: ChosenNodes) -> dict[str, float]:
+def collect_hop_bytes(chosen_nodes: ChosenNodes) -> dict[str, float]:
     """Collect the hop-bytes on the first nodes, and on random nodes if measured."""
-    values: dict[str, float] = {"first": found.first_hop_bytes}
-    if found.random_hop_bytes is not None:
-        values["random"] = found.random_hop_bytes
+    values: dict[str, float] = {"first": chosen_nodes.first_hop_bytes}
+    if chosen_nodes.random_hop_bytes is not None:
+        values["random"] = chosen_nodes.random_hop_bytes
     return values
 
 
