@@ -94,7 +94,7 @@ def test_map_beside_another_job_has_the_objective_of_joint(
     assert mapped.json["objective"] == both.json["objective"] == objective
     message = [jobs(verb, "--help").out for verb in ("map", "joint")]
     for text in (
-        "beside other jobs time, or congestion",
+        "auto is time, or congestion if bandwidths",
         "bandwidths are known, else congestion",
     ):
         assert all(text in " ".join(help.split()) for help in message)

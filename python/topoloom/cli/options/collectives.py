@@ -37,7 +37,7 @@ class MessageOptions(NamedTuple):
         Option(
             "--degree",
             metavar="D",
-            help="For many-to-many: each rank sends to the next D ones.",
+            help="For many-to-many: each rank sends to the next D ranks.",
         ),
     ] = None
     demand: Annotated[
@@ -45,8 +45,8 @@ class MessageOptions(NamedTuple):
         Option(
             "--demand",
             metavar="FILE",
-            help="For many-to-many: a pattern or a matrix, who sends how many bytes "
-            "to whom; instead of --bytes and --degree.",
+            help="For many-to-many: a communication graph or matrix with the bytes "
+            "from rank to rank, instead of --bytes and --degree.",
         ),
     ] = None
 
@@ -80,9 +80,8 @@ class ResultOptions(NamedTuple):
         Option(
             "--to",
             metavar="FORMAT",
-            help="What -o writes: which of its own algorithms an MPI library is to "
-            "use (open-mpi, mpich, mpich-5, intel-mpi), or the best schedule (goal, "
-            "mscclxml).",
+            help="Format of -o: decision rules of an MPI library (open-mpi, mpich, "
+            "mpich-5, intel-mpi), or the best schedule (goal, mscclxml).",
             autocompletion=complete.schedule_formats,
         ),
     ] = None
@@ -118,7 +117,7 @@ class MeasureOptions(NamedTuple):
         bool,
         Option(
             "--run",
-            help="Measure schedules on the machine, beside the MPI library's own.",
+            help="Measure schedules, and the MPI library's own, on the machine.",
         ),
     ] = False
     repeats: Annotated[

@@ -79,8 +79,8 @@ MaybePlacementFile = Annotated[
     str | None,
     Argument(
         metavar="PLACEMENT",
-        help="A file written by 'topoloom map'. Without one: block order, what the "
-        "launcher does, on --machine.",
+        help="A file written by 'topoloom map'. Default: block order on --machine, "
+        "the launcher's default.",
     ),
 ]
 PlacementOption = Annotated[
@@ -88,7 +88,7 @@ PlacementOption = Annotated[
     Option(
         "--placement",
         metavar="FILE",
-        help="Read from this file where the ranks are, instead of --machine.",
+        help="Read the slots of the ranks from this placement, instead of --machine.",
     ),
 ]
 WritePlacement = Annotated[
@@ -107,14 +107,14 @@ OutputDirectory = Annotated[
 Figure = Annotated[Path | None, figure_option("Draw the result")]
 Partial = Annotated[
     bool,
-    Option("--partial", help="Use what could be read of a file that lacks something."),
+    Option("--partial", help="Use the readable part of an incomplete file."),
 ]
 AsJson = Annotated[
     bool,
     Option(
         "--json",
-        help="Print JSON on stdout and nothing else; where stdout is the program's, "
-        "one line on stderr.",
+        help="Print only JSON on stdout; if stdout is the program's, one line of JSON "
+        "on stderr.",
     ),
 ]
 

@@ -38,7 +38,7 @@ def _size_option(name: str, text: str) -> Option:
 
 
 ExpertRanks = Annotated[
-    int | None, _size_option("--ep", "Ranks that the experts are distributed over.")
+    int | None, _size_option("--ep", "Ranks over which experts are distributed.")
 ]
 
 

@@ -25,7 +25,7 @@ MapperName = Annotated[
 ]
 Seed = Annotated[
     int,
-    Option("--seed", metavar="N", help="Same seed, same result."),
+    Option("--seed", metavar="N", help="Random seed; equal seeds give equal results."),
 ]
 Seconds = Annotated[
     str | None,
@@ -33,7 +33,7 @@ Seconds = Annotated[
 ]
 Threads = Annotated[
     int,
-    Option("--threads", metavar="N", help="Threads to work with; 0 means all cores."),
+    Option("--threads", metavar="N", help="Number of threads; 0 means all cores."),
 ]
 Effort = Annotated[
     str | None,
@@ -50,9 +50,9 @@ ObjectiveName = Annotated[
         "--objective",
         metavar="NAME",
         help="What to minimize: hop-bytes, congestion, congestion-soft, time, a mix "
-        "such as 'weighted(hop-bytes=1;congestion=2)', or auto: time, or hop-bytes "
-        "where bandwidths are unknown or messages short; beside other jobs time, or "
-        "congestion where bandwidths are unknown.",
+        "such as 'weighted(hop-bytes=1;congestion=2)', or auto: time, but hop-bytes "
+        "if bandwidths are unknown or messages short. With other jobs, auto is time, "
+        "or congestion if bandwidths are unknown.",
         autocompletion=complete.objectives,
     ),
 ]
@@ -101,8 +101,8 @@ class SharingOptions(NamedTuple):
         Option(
             "--imbalance",
             metavar="X",
-            help="Where ranks outnumber slots, a slot may hold (1 + X) times its share "
-            "of their load; 0.03 means 3 %.",
+            help="If ranks outnumber slots, limit the load of a slot to (1 + X) times "
+            "the mean; 0.03 means 3 %.",
         ),
     ] = None
     capacities: Annotated[
@@ -110,8 +110,8 @@ class SharingOptions(NamedTuple):
         Option(
             "--capacities",
             metavar="FILE",
-            help="The load that each allocated slot may hold, one number per line; "
-            "ranks then share slots.",
+            help="File with the maximum load of each allocated slot, one number per "
+            "line; ranks then share slots.",
         ),
     ] = None
 

@@ -35,12 +35,12 @@ def command(
         Option(
             "--by",
             metavar="NAME",
-            help="What ranks them: score, or bandwidth of the slowest message.",
+            help="Ranking criterion: score, or bandwidth of the slowest message.",
         ),
     ] = "score",
     top: Annotated[
         int,
-        Option("--top", metavar="N", help="Number of best ones to print."),
+        Option("--top", metavar="N", help="Number of best assignments to print."),
     ] = 5,
     chosen: Annotated[
         str,
@@ -56,16 +56,16 @@ def command(
         Option(
             "--by-size",
             metavar="SIZE,...",
-            help="Also print the slowest message of every named assignment, all "
-            "messages of one of these sizes.",
+            help="Also print the slowest message of every named assignment for each "
+            "of these message sizes.",
         ),
     ] = None,
     ring_ends: Annotated[
         bool,
         Option(
             "--ring-ends",
-            help="Three messages of one size on a ring wait for each other where two "
-            "of them pass an end of the bus: measured, but not explained.",
+            help="Slow down three equal messages on a ring if two of them pass an end "
+            "of the bus (measured, but not explained).",
         ),
     ] = False,
     halves: Annotated[

@@ -62,8 +62,8 @@ def command(
         Option(
             "--jobs",
             metavar="FILE",
-            help="Where other jobs run: what squeue -o '%i %N' prints, or one file "
-            "per job; may be given several times.",
+            help="Nodes of other jobs: output of squeue -o '%i %N', or one file per "
+            "job; may be repeated.",
         ),
     ] = None,
     effort: Effort = None,

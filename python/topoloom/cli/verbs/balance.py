@@ -33,10 +33,10 @@ def command(
         Path,
         Argument(
             metavar="LOADS",
-            help="How many tasks each rank holds: one integer per line. Or tasks that "
-            "differ: a table with the columns task,owner,load,bytes, a METIS or Chaco "
-            "graph, or a hypergraph of Zoltan or PaToH. METIS counts vertices from 1; "
-            "the output counts tasks from 0.",
+            help="Number of tasks per rank, one integer per line. Or weighted tasks: "
+            "a table with the columns task,owner,load,bytes, a METIS or Chaco graph, "
+            "or a hypergraph of Zoltan or PaToH. METIS counts vertices from 1; the "
+            "output counts tasks from 0.",
         ),
     ],
     method: Annotated[
@@ -44,7 +44,7 @@ def command(
         Option(
             "--method",
             metavar="METHOD",
-            help="One of those below.",
+            help="One of those above.",
             autocompletion=complete.balancers,
         ),
     ] = "auto",
@@ -59,7 +59,7 @@ def command(
         Option(
             "--edges",
             metavar="FILE",
-            help="What tasks of a table send to each other in a period: columns "
+            help="Messages between tasks of a table per period: columns "
             "task,task,bytes, or a communication graph.",
         ),
     ] = None,
@@ -68,7 +68,7 @@ def command(
         Option(
             "--owners",
             metavar="FILE",
-            help="The rank that has each vertex of a graph of tasks, one per line.",
+            help="The owner (a rank) of each vertex of a graph of tasks, one per line.",
             show_default="GRAPH.assign",
         ),
     ] = None,
@@ -97,8 +97,8 @@ def command(
         bool,
         Option(
             "--simulate",
-            help="Simulate how long tasks take to move: in our switches, and in SMPI "
-            "where SimGrid is installed.",
+            help="Simulate the transfers: in the built-in switches, and in SMPI if "
+            "SimGrid is installed.",
         ),
     ] = False,
     figure: Figure = None,

@@ -27,8 +27,7 @@ def command(
         str | None,
         Argument(
             metavar="PLACEMENT",
-            help="A file written by 'topoloom map', to report how far from optimal it "
-            "can be.",
+            help="A file written by 'topoloom map', to report its optimality gap.",
         ),
     ] = None,
     *,

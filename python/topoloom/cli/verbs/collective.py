@@ -59,7 +59,7 @@ def command(
         list[str] | None,
         Argument(
             metavar="-- LAUNCHER",
-            help="With --run: what starts the ranks, without a program.",
+            help="With --run: the launcher command, without a program.",
         ),
     ] = None,
     *,
@@ -76,7 +76,8 @@ def command(
         Option(
             "--schedule",
             metavar="NAME[+NAME]",
-            help="Only these; options as in 'chain(segment=4096)'. Default: all.",
+            help="Schedules to compare, with options as in 'chain(segment=4096)'. "
+            "Default: all.",
             autocompletion=complete.schedules,
         ),
     ] = None,
@@ -84,8 +85,8 @@ def command(
         bool,
         Option(
             "--order-ranks",
-            help="Order the ranks for the best schedule, choose again, and so on; -o "
-            "writes the placement.",
+            help="Order the ranks for the best schedule, rank schedules again, and so "
+            "on; -o writes the placement.",
         ),
     ] = False,
     results: ResultOptions,

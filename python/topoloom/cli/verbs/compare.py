@@ -57,7 +57,8 @@ def command(
             "--mappers",
             metavar="LIST",
             help="Mappers separated by commas; + joins the stages of one. "
-            "FILE.py:FUNCTION and LIBRARY.so:FUNCTION are your own: the file is run.",
+            "FILE.py:FUNCTION and LIBRARY.so:FUNCTION are user mappers; the file is "
+            "executed.",
             autocompletion=complete.mapper,
             show_default=f"{MAPPERS}; where ranks share slots {SHARING_MAPPERS}",
         ),

@@ -41,7 +41,7 @@ def command(
         Option(
             "--program",
             metavar="FILE",
-            help="halo3d, if it is built already. Default: build it with mpicxx.",
+            help="The program halo3d, if already built. Default: build it with mpicxx.",
         ),
     ] = None,
     output: OutputDirectory = Path("out/demo"),

@@ -48,9 +48,9 @@ def command(
         bool,
         Option(
             "--check",
-            help="Compare the placement rank by rank with where the launcher would "
-            "start ranks, by its dry run; exit status 1 if one is elsewhere. For Open "
-            "MPI (openmpi-rankfile, hostfile) and, in a job, Slurm (slurm-hostfile).",
+            help="Compare the placement with the launcher's dry run; exit status 1 if "
+            "a rank would start at another location. For Open MPI (openmpi-rankfile, "
+            "hostfile) and, in a job, Slurm (slurm-hostfile).",
         ),
     ] = False,
     program: Annotated[

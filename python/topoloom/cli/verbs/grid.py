@@ -53,8 +53,8 @@ def command(
         Option(
             "--fastest-tile",
             metavar="COLLECTIVE",
-            help="Time all tiles instead, the fastest first in one of pipelined, "
-            "broadcast, scatter, gather.",
+            help="Compare all tiles instead, sorted by the time of pipelined, "
+            "broadcast, scatter or gather.",
         ),
     ] = None,
     output: Annotated[

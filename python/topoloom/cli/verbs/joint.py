@@ -26,8 +26,8 @@ def command(
         list[str],
         Argument(
             metavar="JOB",
-            help="GRAPH@ALLOCATION, with an allocation as for --allocation; or only "
-            "the GRAPH of each, which then share --allocation.",
+            help="GRAPH@ALLOCATION, with an allocation as in --allocation; or only "
+            "GRAPH for each job, if the jobs share --allocation.",
         ),
     ],
     machine: MachineText,

@@ -55,8 +55,8 @@ def command(
         Option(
             "--node",
             metavar="[HOSTS=]FILE",
-            help="What is inside the nodes: hwloc's XML of one, a machine file, or "
-            "+node:8:2. May be given several times, for other hosts each.",
+            help="Internal structure of nodes: hwloc XML, a machine file, or "
+            "+node:8:2. May be repeated for different hosts.",
         ),
     ] = None,
     partial: Partial = False,
@@ -65,8 +65,8 @@ def command(
         Option(
             "--network",
             metavar="RATE",
-            help="How fast the network cards of a node are together, each way, where "
-            "a file has only switches: 400Gbit/s, 200GB/s.",
+            help="Total bandwidth of a node's NICs in each direction, if a file has "
+            "only switches: 400Gbit/s, 200GB/s.",
         ),
     ] = None,
     nvlink: Annotated[
@@ -74,8 +74,7 @@ def command(
         Option(
             "--nvlink",
             metavar="RATE",
-            help="How fast NVLink is per GPU, each way, where it joins GPUs inside or "
-            "between nodes of Kubernetes.",
+            help="NVLink bandwidth per GPU in each direction, for nodes of Kubernetes.",
         ),
     ] = None,
     as_json: AsJson = False,

@@ -52,8 +52,8 @@ def command(
         Option(
             "--migration-cost",
             metavar="BYTES",
-            help="With --from: bytes that move with a rank; a rank moves only where "
-            "its messages save more hop-bytes than that.",
+            help="With --from: bytes that move with a rank; a rank moves only if it "
+            "saves more hop-bytes.",
         ),
     ] = 0,
     output: Annotated[Path | None, output_option("Write the placement.")] = None,

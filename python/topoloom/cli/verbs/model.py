@@ -34,14 +34,15 @@ def command(
     ] = None,
     round_trip: Annotated[
         bool,
-        Option("--round-trip", help="For fit and channels: times are there and back."),
+        Option("--round-trip", help="For fit and channels: times are round trips."),
     ] = False,
     split: Annotated[
         str | None,
         Option(
             "--split",
             metavar="SIZE",
-            help="For fit: one line, alpha from sizes up to this, beta from others.",
+            help="For fit: one line with alpha from sizes up to this, beta from "
+            "larger sizes.",
         ),
     ] = None,
     amounts: Annotated[
@@ -49,8 +50,8 @@ def command(
         Option(
             "--sizes",
             metavar="SIZE,...",
-            help="For predict: sizes of messages, such as 76,1KiB,64KiB. For channels: "
-            "the one size.",
+            help="For predict: message sizes, such as 76,1KiB,64KiB. For channels: "
+            "one message size.",
         ),
     ] = None,
     processes: Annotated[
@@ -58,7 +59,7 @@ def command(
         Option(
             "--processes-per-node",
             metavar="K",
-            help="For predict: this many processes of a node send at once.",
+            help="For predict: number of processes per node that send concurrently.",
         ),
     ] = None,
     figure: Figure = None,

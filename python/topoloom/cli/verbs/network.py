@@ -28,7 +28,7 @@ def command(
         str,
         Argument(
             metavar="sweep",
-            help="sweep: latencies of packets, load by load.",
+            help="sweep: measure packet latency by load.",
             autocompletion=complete.network_studies,
         ),
     ],
@@ -39,7 +39,7 @@ def command(
         Option(
             "--traffic",
             metavar="NAME",
-            help="To whom nodes send; see 'topoloom list traffic'.",
+            help="Destinations of packets; see 'topoloom list traffic'.",
             autocompletion=complete.traffics,
         ),
     ] = "uniform",
@@ -48,9 +48,8 @@ def command(
         Option(
             "--injection",
             metavar="NAME",
-            help="When nodes make packets: bernoulli, poisson, on-off (bursts) or "
-            "closed (a window of packets without a reply); see 'topoloom list "
-            "injection'.",
+            help="Injection times: bernoulli, poisson, on-off (bursts) or closed (a "
+            "window of packets without a reply); see 'topoloom list injection'.",
             autocompletion=complete.injections,
         ),
     ] = "bernoulli",
@@ -68,7 +67,9 @@ def command(
     ] = None,
     buffer: Annotated[
         int,
-        Option("--buffer", metavar="FLITS", min=1, help="Room of a virtual channel."),
+        Option(
+            "--buffer", metavar="FLITS", min=1, help="Buffer size per virtual channel."
+        ),
     ] = 8,
     packet: Annotated[
         int, Option("--packet", metavar="FLITS", min=1, help="Size of packets.")

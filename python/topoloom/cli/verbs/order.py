@@ -35,7 +35,7 @@ def command(
         Option(
             "--method",
             metavar="METHOD",
-            help="One of those below.",
+            help="One of those above.",
             show_default="the best of all but random; standard where there are no "
             "groups",
         ),
@@ -49,8 +49,7 @@ def command(
         Option(
             "--p-value",
             metavar="P",
-            help="Processes that are alike are taken for groups with this probability "
-            "at most.",
+            help="Maximum probability that equal processes are detected as groups.",
         ),
     ] = 0.01,
     output: Annotated[

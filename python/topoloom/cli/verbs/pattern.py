@@ -34,7 +34,7 @@ def command(
     ],
     file: Annotated[
         str | None,
-        Argument(metavar="FILE", help="What to import: only with 'import'."),
+        Argument(metavar="FILE", help="File to import, only with 'import'."),
     ] = None,
     output: Annotated[
         Path | None,
@@ -58,8 +58,8 @@ def command(
         bool,
         Option(
             "--proxies/--no-proxies",
-            help="Whether a patch of molecular-dynamics is sent once to each slot, "
-            "not to each compute.",
+            help="Whether molecular-dynamics sends a patch once to each slot, not to "
+            "each compute.",
         ),
     ] = True,
     amount: Bytes = "1024",
@@ -97,7 +97,7 @@ def command(
         Option(
             "--groups",
             metavar="NAME,...",
-            help="Who sends what in a triangular grid, in this order: column, row, "
+            help="Communication of a triangular grid, in this order: column, row, "
             "column-reduction, row-reduction, orthogonalization (a scatter), "
             "all-reduce, gather.",
         ),
@@ -115,7 +115,7 @@ def command(
         bool,
         Option(
             "--levels",
-            help="With --phases: each level of a group's trees is a phase of its own.",
+            help="With --phases: each level of a group's trees is a separate phase.",
         ),
     ] = False,
     kind: Annotated[

@@ -48,8 +48,8 @@ def command(
         Option(
             "--profile",
             metavar="FILE",
-            help="What 'topoloom record' wrote. Without it the command runs twice: "
-            "once to record it, once as placed.",
+            help="A file of 'topoloom record'. Without it, the command runs twice: "
+            "once recorded, once with the placement.",
         ),
     ] = None,
     mapper: MapperName = "auto",
@@ -63,7 +63,7 @@ def command(
         bool,
         Option(
             "--world",
-            help="Start the command as it is, and renumber MPI_COMM_WORLD inside the "
+            help="Start the command unchanged, and renumber MPI_COMM_WORLD inside the "
             "program: for launchers that accept no placement.",
         ),
     ] = False,

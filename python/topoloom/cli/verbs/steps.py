@@ -40,8 +40,8 @@ def command(
         Option(
             "--find",
             metavar="routes|any-ascent",
-            help="Look for an order of the nodes in which messages meet in fewer "
-            "rounds: on the machine's routes, or whichever they take up a fat tree.",
+            help="Search an order of the nodes with contention in fewer rounds: on "
+            "the machine's routes, or on any ascending routes in a fat tree.",
             autocompletion=complete.meetings,
         ),
     ] = None,

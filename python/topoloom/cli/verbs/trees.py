@@ -28,7 +28,8 @@ def command(
         Option(
             "--roots",
             metavar="N|A-B,C",
-            help="How many of the nodes have a tree, equally spaced, or which ones.",
+            help="Roots of trees: a number of equally spaced nodes, or a list of "
+            "nodes.",
         ),
     ] = "1",
     members: Annotated[
@@ -45,8 +46,8 @@ def command(
         Option(
             "--simulate",
             metavar="OPERATION",
-            help="Simulate it in the switches, along all trees of a kind at once: "
-            "broadcast, reduce, all-reduce or barrier.",
+            help="Simulate an operation in switches, on all trees of a kind "
+            "concurrently: broadcast, reduce, all-reduce or barrier.",
             autocompletion=complete.switch_operations,
         ),
     ] = None,

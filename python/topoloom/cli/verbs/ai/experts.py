@@ -25,9 +25,9 @@ def command(
         Path,
         Argument(
             metavar="LOADS",
-            help="How often experts are chosen: a table with a line per layer and a "
-            "column per expert, SGLang's JSON with logical_count, or .npz with "
-            "topk_ids, the experts of tokens.",
+            help="Loads of experts: a table with a line per layer and a column per "
+            "expert, SGLang's JSON with logical_count, or .npz with topk_ids, the "
+            "experts of tokens.",
         ),
     ],
     machine: MachineText,
@@ -38,7 +38,7 @@ def command(
         Option(
             "--redundant",
             metavar="N",
-            help="Slots of all GPUs beyond one for each expert.",
+            help="Number of redundant experts, over all GPUs.",
         ),
     ] = 0,
     slack: Annotated[
@@ -58,8 +58,9 @@ def command(
         Option(
             "--to",
             metavar="ENGINE",
-            help="Who serves the experts: sglang, vllm, vllm-ascend or trtllm. Says "
-            "how tokens choose replicas, and what -o writes; without -o, prints it.",
+            help="Inference engine: sglang, vllm, vllm-ascend or trtllm. Determines "
+            "how tokens choose replicas, and the format of -o; without -o, prints the "
+            "file.",
             autocompletion=complete.engines,
         ),
     ] = None,
