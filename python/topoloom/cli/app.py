@@ -251,15 +251,15 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        return _explain(error)
+        return _format_exception(error)
     return status if isinstance(status, int) else 0
 
 
-def _explain(error: Exception) -> int:
+def _format_exception(error: Exception) -> int:
     if isinstance(error, Failure):
         return fail(str(error), error.status)
     if hasattr(error, "format_message"):  # a click usage error
-        return fail(_usage_message(error), 2)
+        return fail(_format_usage_error(error), 2)
     core = sys.modules.get("topoloom._core")
     if core is not None and isinstance(error, core.Error):
         return fail(str(error), 2)
@@ -284,7 +284,7 @@ def _explain(error: Exception) -> int:
     )
 
 
-def _usage_message(error: Any) -> str:
+def _format_usage_error(error: Any) -> str:
     """Format a click usage error in one line, with the nearest option name."""
     similar = getattr(error, "possibilities", None)
     text: str = error.message if similar else error.format_message()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.verified_run import RunReport
 
 
-def make_report_note(quiet: bool) -> Callable[[AffinityReport], None]:
+def make_location_printer(quiet: bool) -> Callable[[AffinityReport], None]:
     """Return a function that prints the locations of ranks, unless `quiet`."""
 
     def note_report(report: AffinityReport) -> None:
@@ -45,23 +45,23 @@ def note_placement(placed: PlacedJob, launch: Launch) -> None:
     file, block, objective = placed
     machine = file.machine
 
-    def change(name: str, text: Callable[[float], str]) -> str:
+    def format_change(name: str, text: Callable[[float], str]) -> str:
         before, after = block[name], file.values[name]
         return f"{text(before)} -> {text(after)} ({gain_text(name, before, after)})"
 
-    value = change(
+    value = format_change(
         objective.measure,
         lambda value: objective_text(value, objective.objective, machine),
     )
 
-    def bytes_change(name: str) -> str:
-        written = change(name, lambda value: measure_text(name, value, machine))
+    def format_bytes(name: str) -> str:
+        written = format_change(name, lambda value: measure_text(name, value, machine))
         return f"{measure_title(name, machine)} {written}"
 
     note(
         f"topoloom: {counted(len(file.placement.slots), 'rank')} placed with "
         f"{file.mapper}: {objective.title} {value}; "
-        f"{bytes_change('inter_node_bytes')}, {bytes_change('inter_node_max')}"
+        f"{format_bytes('inter_node_bytes')}, {format_bytes('inter_node_max')}"
         + (f"; {launch.loss}" if launch.loss else "")
     )
     if objective.reason:

@@ -12,9 +12,9 @@ from pathlib import Path
 def insert_file_name(file: Path, command: str) -> str:
     """Replace FILE in a shell command or a line of Python by the quoted file name."""
 
-    def quoted(found: re.Match[str]) -> str:
+    def quote_match(found: re.Match[str]) -> str:
         quote = json.dumps if found[0] == '"FILE"' else shlex.quote
         return quote(str(file))
 
     # The word boundary avoids a match in SLURM_HOSTFILE.
-    return re.sub(r'"FILE"|\bFILE\b', quoted, command)
+    return re.sub(r'"FILE"|\bFILE\b', quote_match, command)

@@ -80,17 +80,17 @@ def draw_allocation(path: str | Path, allocation: Allocation) -> None:
 def _draw_legend(axes: Axes, sizes: Ints) -> None:
     from matplotlib.lines import Line2D
 
-    def entry(color: str, label: str) -> Line2D:
+    def make_entry(color: str, label: str) -> Line2D:
         return Line2D([], [], marker="o", linestyle="none", color=color, label=label)
 
     entries = [
-        entry(color, counted(int(size), "node"))
+        make_entry(color, counted(int(size), "node"))
         for color, size in zip(COLORS, sizes, strict=False)
     ]
     rest = sizes[len(COLORS) :]
     if len(rest):
         entries.append(
-            entry(
+            make_entry(
                 OTHER_COLOR, f"{len(rest):,} more: {counted(int(rest.sum()), 'node')}"
             )
         )
@@ -218,7 +218,7 @@ def _fold_axes(machine: Machine) -> tuple[Ints, Ints]:
         if np.prod(shape[:axes]) ** 2 <= machine.node_count
     )
 
-    def along(axes: list[Any], extents: list[int]) -> Ints:
+    def compute_positions(axes: list[Any], extents: list[int]) -> Ints:
         position = np.zeros(len(node), dtype=np.int64)
         step = 1
         for coordinate, extent in zip(reversed(axes), reversed(extents), strict=True):
@@ -226,7 +226,9 @@ def _fold_axes(machine: Machine) -> tuple[Ints, Ints]:
             step = step * extent + (1 if extent > 1 else 0)
         return position
 
-    return along(at[:half], shape[:half]), along(at[half:], shape[half:])
+    return compute_positions(at[:half], shape[:half]), compute_positions(
+        at[half:], shape[half:]
+    )
 
 
 def _number_runs(machine: Machine) -> Ints:

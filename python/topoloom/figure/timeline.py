@@ -89,12 +89,14 @@ def _draw_lanes(axes: Axes, trace: CallTrace, unit: float) -> None:
     def at(time: float) -> float:
         return (time - start) / unit
 
-    def bars(spans: list[tuple[int, float, float]], height: float, **look: Any) -> None:
+    def draw_bars(
+        spans: list[tuple[int, float, float]], height: float, **look: Any
+    ) -> None:
         left = [at(begin) for _, begin, _ in spans]
         width = [(end - begin) / unit for _, begin, end in spans]
         axes.barh([r for r, _, _ in spans], width, height, left, linewidth=0, **look)
 
-    def share(spans: list[tuple[int, float, float]]) -> float:
+    def percentage(spans: list[tuple[int, float, float]]) -> float:
         """Return the percentage of all ranks' time."""
         taken = sum(end - begin for _, begin, end in spans)
         return 100 * taken / max(trace.seconds * trace.ranks, 1e-12)
@@ -104,16 +106,17 @@ def _draw_lanes(axes: Axes, trace: CallTrace, unit: float) -> None:
     moving = _list_round_spans(trace)
     waiting = [(one.receive.rank, one.ready, one.sent) for one in waits]
     copies = [(one.rank, one.begin, one.end) for one in trace.select("copy")]
-    bars(calls, 0.08, color=NEUTRAL, zorder=1)
-    under_way = f"messages under way, {share(moving) - share(waiting):.0f} %"
-    bars(moving, _LANE, color=AFTER, label=under_way, zorder=2)
+    draw_bars(calls, 0.08, color=NEUTRAL, zorder=1)
+    under_way = percentage(moving) - percentage(waiting)
+    under_way_label = f"messages under way, {under_way:.0f} %"
+    draw_bars(moving, _LANE, color=AFTER, label=under_way_label, zorder=2)
     look: Any = {"color": BEFORE, "hatch": "////", "edgecolor": "white"}
     if waiting:
-        label = f"waits for a sender, {share(waiting):.0f} %"
-        bars(waiting, _LANE, label=label, zorder=3, **look)
+        label = f"waits for a sender, {percentage(waiting):.0f} %"
+        draw_bars(waiting, _LANE, label=label, zorder=3, **look)
     if copies:
-        label = f"copies, combines, {share(copies):.0f} %"
-        bars(copies, 0.3, color=TEXT, label=label, zorder=4)
+        label = f"copies, combines, {percentage(copies):.0f} %"
+        draw_bars(copies, 0.3, color=TEXT, label=label, zorder=4)
     for wait in waits:
         axes.annotate(
             "",

@@ -197,7 +197,7 @@ def _phase_maker(
     return make
 
 
-def _triangular(request: Request) -> CommGraph:
+def _make_triangular(request: Request) -> CommGraph:
     from topoloom.graphs.phases import add_phases
 
     return add_phases(_make_triangular_phases(request))
@@ -294,7 +294,7 @@ PATTERNS = {
     ),
     "triangular": Pattern(
         "groups of a triangular grid with --rows, for symmetric matrices (--order)",
-        _triangular,
+        _make_triangular,
         "rows",
         ("bytes", "order", "threads", "groups"),
         _make_triangular_phases,

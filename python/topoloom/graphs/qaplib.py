@@ -49,14 +49,15 @@ def load_qap(path: str | Path) -> QapProblem:
     Error messages start with ``file:line:``.
     """
     numbers = _NumberReader(path)
-    order = numbers.take("the order", least=1)
+    order = numbers.read_number("the order", least=1)
     matrices = [
         np.array(
-            [numbers.take("an entry") for _ in range(order * order)], dtype=np.int64
+            [numbers.read_number("an entry") for _ in range(order * order)],
+            dtype=np.int64,
         )
         for _ in range(2)
     ]
-    numbers.end(allowed=order + 1)
+    numbers.check_end(allowed=order + 1)
     a, b = (matrix.reshape(order, order) for matrix in matrices)
     return QapProblem(a, b)
 
@@ -75,17 +76,17 @@ def load_qap_solution(path: str | Path) -> QapSolution:
     Error messages start with ``file:line:``.
     """
     numbers = _NumberReader(path)
-    order = numbers.take("the order", least=1)
-    value = numbers.take("the value")
+    order = numbers.read_number("the order", least=1)
+    value = numbers.read_number("the value")
     permutation: list[int] = []
     seen = set()
     for _ in range(order):
-        location = numbers.take("a location", least=1, most=order)
+        location = numbers.read_number("a location", least=1, most=order)
         if location in seen:
-            numbers.refuse(f"location {location} appears twice")
+            numbers.fail(f"location {location} appears twice")
         seen.add(location)
         permutation.append(location - 1)
-    numbers.end()
+    numbers.check_end()
     return QapSolution(permutation, value)
 
 
@@ -109,24 +110,26 @@ class _NumberReader:
             for word in content.replace(",", " ").split():
                 yield line, word
 
-    def take(self, what: str, *, least: int = -(2**63), most: int = 2**63 - 1) -> int:
+    def read_number(
+        self, what: str, *, least: int = -(2**63), most: int = 2**63 - 1
+    ) -> int:
         self._line, word = next(self._words, (self._line, ""))
         if not word:
-            self.refuse(f"expected {what}, but the file ends")
+            self.fail(f"expected {what}, but the file ends")
         try:
             number = int(word)
         except ValueError:
-            self.refuse(f"expected {what}, an integer, not '{word}'")
+            self.fail(f"expected {what}, an integer, not '{word}'")
         if not least <= number <= most:
-            self.refuse(f"expected {what} from {least} to {most}, not {number}")
+            self.fail(f"expected {what} from {least} to {most}, not {number}")
         return number
 
-    def end(self, allowed: int = 0) -> None:
+    def check_end(self, allowed: int = 0) -> None:
         rest = list(self._words)
         if len(rest) in (0, allowed):
             return
         self._line = rest[0][0]
-        self.refuse(f"expected the end, but there are {len(rest)} more numbers")
+        self.fail(f"expected the end, but there are {len(rest)} more numbers")
 
-    def refuse(self, what: str) -> NoReturn:
+    def fail(self, what: str) -> NoReturn:
         raise Error(f"{self._path}:{self._line}: {what}")

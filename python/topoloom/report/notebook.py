@@ -143,7 +143,7 @@ def _encode_png(gray: Array) -> bytes:
     """Encode a picture of 8 bits per pixel as PNG (ISO/IEC 15948)."""
     height, width = gray.shape
 
-    def chunk(kind: bytes, data: bytes) -> bytes:
+    def make_chunk(kind: bytes, data: bytes) -> bytes:
         check = struct.pack(">I", zlib.crc32(kind + data))
         return struct.pack(">I", len(data)) + kind + data + check
 
@@ -152,8 +152,8 @@ def _encode_png(gray: Array) -> bytes:
     return b"".join(
         [
             b"\x89PNG\r\n\x1a\n",
-            chunk(b"IHDR", head),
-            chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)),
-            chunk(b"IEND", b""),
+            make_chunk(b"IHDR", head),
+            make_chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)),
+            make_chunk(b"IEND", b""),
         ]
     )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 HEAVIEST = 12  # number of rank pairs in the table next to the matrix
 
 
-class Number(NamedTuple):
+class HeadlineNumber(NamedTuple):
     """A headline number: values before and after, gain and gap."""
 
     title: str
@@ -99,13 +99,15 @@ def write_title(before: View, after: View) -> str:
     return write_headline(judged, known)
 
 
-def _choose_numbers(before: View, after: View, machine: Machine) -> list[Number]:
+def _choose_numbers(
+    before: View, after: View, machine: Machine
+) -> list[HeadlineNumber]:
     """Choose three numbers: times and inter-node bytes, or hops without times."""
     chosen = ["hop_bytes", "congestion_max", "dilation_average"]
     if "predicted_seconds" in before.values:
         chosen = ["predicted_seconds", "congestion_max", "inter_node_bytes"]
     return [
-        Number(
+        HeadlineNumber(
             measure_title(name, machine),
             measure_text(name, before.values[name], machine),
             measure_text(name, after.values[name], machine),

@@ -46,7 +46,7 @@ class Job:
         self._standard_input = RepeatedInput()
 
     @contextlib.contextmanager
-    def run(self, what: str) -> Iterator[None]:
+    def time_run(self, what: str) -> Iterator[None]:
         """Context manager: rewind standard input, and measure the duration of a run."""
         from time import perf_counter
 
@@ -120,15 +120,15 @@ def record_job(job: Job, collectives: str) -> RecordedJob:
 
     found: list[RecordedJob] = []
 
-    def read(profile: Profile) -> None:
+    def read_profile(profile: Profile) -> None:
         if profile.exit_status == 0:
             graph = profile.graph(collectives)
             found.append(RecordedJob(0, graph, split_recorded_phases(profile, graph)))
         else:
             found.append(RecordedJob(profile.exit_status))
 
-    with job.run("recorded"):
-        record(job.program, mpicc=job.mpicc, then=read)
+    with job.time_run("recorded"):
+        record(job.program, mpicc=job.mpicc, then=read_profile)
     return found[0]
 
 
@@ -210,7 +210,7 @@ def run_placed(
             agent = lacking or agent
         launch = launch_slots.build_launch(read, slots, directory)
         announce(launch)
-        with job.run("placed"):
+        with job.time_run("placed"):
             run_report = run_verified(launch, agent, report)
     return launch, run_report
 

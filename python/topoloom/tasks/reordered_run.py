@@ -44,7 +44,7 @@ class ReorderOptions(NamedTuple):
         return given
 
 
-class Reordered(NamedTuple):
+class ReorderedRun(NamedTuple):
     """The exit status, the executed command, and one line of output per MPI program."""
 
     status: int
@@ -57,7 +57,7 @@ def run_reordered(
     where: AllocatedHosts | None,
     options: ReorderOptions,
     mpicc: str | None = None,
-) -> Reordered:
+) -> ReorderedRun:
     """Run a command with reordered MPI topologies; detect the machine by default."""
     import os
 
@@ -78,7 +78,7 @@ def run_reordered(
         library = _build_library(program, launcher, mpicc)
     except (Error, OSError) as error:
         status = run_program(Launch(program))
-        return Reordered(status, program, [f"nothing reordered: {error}"])
+        return ReorderedRun(status, program, [f"nothing reordered: {error}"])
     option_text = _merge_options(
         options, os.environ.get("TOPOLOOM_OPTIONS", ""), text is not None
     )
@@ -98,7 +98,7 @@ def run_reordered(
         )
         status = run_program(Launch(command, environment))
         lines = result.read_text().splitlines() if result.exists() else []
-    return Reordered(status, command, lines or [_explain_missing_result(status)])
+    return ReorderedRun(status, command, lines or [_explain_missing_result(status)])
 
 
 def _merge_options(given: ReorderOptions, environment: str, has_machine: bool) -> str:

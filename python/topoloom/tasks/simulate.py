@@ -56,7 +56,7 @@ class _PlacementCase(NamedTuple):
         nodes: list[int] = (self.placement.slots // per_node).tolist()
         return nodes
 
-    def result(
+    def make_result(
         self,
         given: PlacementProblem,
         phases: list[CommGraph],
@@ -77,7 +77,7 @@ class _PlacementCase(NamedTuple):
             "mapper": self.mapper,
             "hop_bytes": judgement.hop_bytes,
             "dilation_average": judgement.dilation_average,
-            "congestion_seconds": self.congestion(phases),
+            "congestion_seconds": self.compute_congestion(phases),
             "predicted_seconds": sum(predicted),
             "simulated_seconds": sum(seconds),
             "busiest": [
@@ -94,7 +94,7 @@ class _PlacementCase(NamedTuple):
             ],
         }
 
-    def congestion(self, phases: list[CommGraph]) -> float:
+    def compute_congestion(self, phases: list[CommGraph]) -> float:
         # Objectives are defined for one rank per slot: merge ranks that share a slot.
         slots, merged_rank = np.unique(self.placement.slots, return_inverse=True)
         on = (self.allocation, Placement(self.allocation, slots))
@@ -157,7 +157,7 @@ def simulate_placements(
                     sent,
                     progress=progress,
                 )
-            results.append(case.result(first, sent, found))
+            results.append(case.make_result(first, sent, found))
         except KeyboardInterrupt:
             return Simulations(results, True)
     return Simulations(results, False)

@@ -50,7 +50,7 @@ class MessageOptions(NamedTuple):
         ),
     ] = None
 
-    def call(self, operation: str, ranks: int) -> Call:
+    def make_call(self, operation: str, ranks: int) -> Call:
         """Make the description of a call with one message size."""
         from topoloom._core import Error
         from topoloom.support.units import parse_bytes
@@ -61,7 +61,7 @@ class MessageOptions(NamedTuple):
         size = parse_bytes(self.amount or _DEFAULT_BYTES)
         return read_call(operation, ranks, size, self.root, self.degree, self.demand)
 
-    def measured_call(self, operation: str, ranks: int) -> tuple[Call, list[int]]:
+    def make_measured_call(self, operation: str, ranks: int) -> tuple[Call, list[int]]:
         """Make the description of a measured call and a list of its sizes in bytes."""
         from topoloom.support.units import parse_bytes
         from topoloom.tasks.collectives.collective import read_call

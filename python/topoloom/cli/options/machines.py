@@ -88,7 +88,7 @@ class LimitOptions(NamedTuple):
         ),
     ] = None
 
-    def launch_order(self, launcher: str) -> LaunchOrder:
+    def make_launch_order(self, launcher: str) -> LaunchOrder:
         """Check the options and make the launch order."""
         from topoloom._core import Error
         from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder

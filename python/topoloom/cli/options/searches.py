@@ -73,7 +73,7 @@ class SearchOptions(NamedTuple):
     ] = None
     threads: Threads = 0
 
-    def search(self) -> Search:
+    def make_search(self) -> Search:
         """Check the options and make the search limits."""
         return read_search(*self)
 
@@ -115,7 +115,7 @@ class SharingOptions(NamedTuple):
         ),
     ] = None
 
-    def sharing(self) -> Sharing:
+    def make_sharing(self) -> Sharing:
         """Check the options and read the capacities."""
         from topoloom._core import Error, Sharing
         from topoloom.tasks.sharing import read_capacities

@@ -119,7 +119,7 @@ def command(
     from topoloom.tasks.machines.allocate import allocate_nodes
     from topoloom.tasks.problem import AllocationSpec
 
-    search = searching.search()
+    search = searching.make_search()
     axes = None if mesh is None else parse_mesh(mesh)
     limits = (effort, searching.time, searching.work)
     shown = (allocation, nodes, fragments)

@@ -78,8 +78,8 @@ def command(
     from topoloom.tasks.problem import AllocationSpec
     from topoloom.tasks.sharing import can_share_slots
 
-    search, share = searching.search(), sharing.sharing()
-    where = AllocationSpec(*allowed, search.seed, limits.launch_order(launcher))
+    search, share = searching.make_search(), sharing.make_sharing()
+    where = AllocationSpec(*allowed, search.seed, limits.make_launch_order(launcher))
     given = load_placement_problem("bound", graph, placement, machine, where, share)
     if given.shared and not can_share_slots(share):
         raise Error(

@@ -155,12 +155,12 @@ def command(
     )
     if not measuring.run:
         check_run_only_options(launcher_command, measuring)
-    where = AllocationSpec(*allowed, seed, limits.launch_order(launcher))
+    where = AllocationSpec(*allowed, seed, limits.make_launch_order(launcher))
     platform_of = partial(
         read_platform, model=model, machine=machine, where=where, placement=placement
     )
     if measuring.run:
-        call, sizes = message.measured_call(first, ranks)
+        call, sizes = message.make_measured_call(first, ranks)
         predicts = (model, machine, placement) != (None, None, None)
         platform = platform_of(call) if predicts else None
         measure = partial(
@@ -168,12 +168,12 @@ def command(
         )
         measure(measuring, results, drawing.figure, as_json)
         return
-    calls = [message.call(one, ranks) for one in (first, *others)]
+    calls = [message.make_call(one, ranks) for one in (first, *others)]
     files = make_result_files(order_ranks, results, drawing)
     if simulation.simulator is not None and machine is None and placement is None:
         raise Error("--with switches requires a machine; add --machine")
     platform = platform_of(calls[0])
-    files.check_figures(calls[0], platform)
+    files.check_drawable(calls[0], platform)
     result = rank_collectives(
         calls,
         platform,

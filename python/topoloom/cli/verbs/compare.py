@@ -107,8 +107,8 @@ def command(
     from topoloom.tasks.problem import AllocationSpec, load_problem
     from topoloom.tasks.sharing import has_shared_slots
 
-    search, share = searching.search(), sharing.sharing()
-    where = AllocationSpec(*allowed, search.seed, limits.launch_order(launcher))
+    search, share = searching.make_search(), sharing.make_sharing()
+    where = AllocationSpec(*allowed, search.seed, limits.make_launch_order(launcher))
     problem = load_problem(graph, machine, where, share)
     if mappers is None:
         shared = has_shared_slots(share, problem.graph, problem.allocation)

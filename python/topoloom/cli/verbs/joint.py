@@ -80,7 +80,7 @@ def command(
     from topoloom.tasks.problem import AllocationSpec
 
     model = _load_switch_model(simulator, switch, machine)
-    search = searching.search()
+    search = searching.make_search()
     if output is not None:
         _check_directory(output)
     the_machine, described = load_described(machine)
@@ -100,7 +100,7 @@ def command(
     if output is not None:
         files = save_jobs(output, loaded, found, budget, command_line.get())
     simulate = simulator is not None and not watch.interrupted
-    times = _simulate_found(found, model) if simulate else None
+    times = _simulate_jobs(found, model) if simulate else None
     if as_json:
         print_json(_make_document(found, budget, files, times))
     else:
@@ -118,9 +118,7 @@ def command(
         raise Interrupted(f"interrupted{best}")
 
 
-def _simulate_found(
-    found: JointPlacement, model: SwitchModel | None
-) -> JobTimes | None:
+def _simulate_jobs(found: JointPlacement, model: SwitchModel | None) -> JobTimes | None:
     """Simulate the jobs; return None after Ctrl-C."""
     from topoloom.cli.console import progress_bar
     from topoloom.tasks.jobs.simulate_jobs import simulate_jobs
@@ -202,22 +200,22 @@ def _print(found: JointPlacement, objective: str, facts: list[tuple[str, str]]) 
     ranks = [job.graph.rank_count for job in together.jobs]
     machine = together.jobs[0].allocation.machine
 
-    def text(value: float) -> str:
+    def format_value(value: float) -> str:
         return objective_text(value, objective, machine)
 
     rows = [
         (
             job.name,
             f"{ranks[i]:,}",
-            text(found.alone[i]),
-            text(apart.values[i]),
-            text(together.values[i]),
+            format_value(found.alone[i]),
+            format_value(apart.values[i]),
+            format_value(together.values[i]),
             gain_text(objective, apart.values[i], together.values[i]),
         )
         for i, job in enumerate(together.jobs)
     ]
     all_jobs = (apart.value, together.value)
-    apart_text, together_text = map(text, all_jobs)
+    apart_text, together_text = map(format_value, all_jobs)
     total = f"{sum(ranks):,}"
     rows.append(
         (

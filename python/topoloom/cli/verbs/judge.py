@@ -83,7 +83,7 @@ def command(
     from topoloom.tasks.problem import AllocationSpec
 
     check_int64("--hottest", hottest, 0)
-    where = AllocationSpec(*allowed, seed, limits.launch_order(launcher))
+    where = AllocationSpec(*allowed, seed, limits.make_launch_order(launcher))
     given = load_placement_problem("judge", graph, placement, machine, where)
     judged = judge_placement(given, load_phases(graph), hottest)
     phase_names = load_phase_names(graph)

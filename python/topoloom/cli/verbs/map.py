@@ -102,16 +102,16 @@ def command(
     from topoloom.tasks.objective import read_objective
     from topoloom.tasks.problem import AllocationSpec, load_problem
 
-    search = searching.search()
+    search = searching.make_search()
     check_int64("--migration-cost", migration_cost, 0)
     if migration_cost and previous is None:
         raise Error("--migration-cost requires --from, the previous placement")
-    share = sharing.sharing()
+    share = sharing.make_sharing()
     if effort is not None:
         if mapper != "auto":
             raise Error(f"--effort requires the auto mapper, not '{mapper}'")
         mapper = f"auto(effort={effort})"
-    where = AllocationSpec(*allowed, search.seed, limits.launch_order(launcher))
+    where = AllocationSpec(*allowed, search.seed, limits.make_launch_order(launcher))
     problem = load_problem(graph, machine, where, share)
     objective = read_objective(*minimizing, graph, problem.machine)
     before = load_placement(previous) if previous is not None else None
@@ -189,7 +189,7 @@ def _print(
     file, objective, machine = mapped.file, mapped.objective, problem.machine
     block, filled = block_values(problem, mapped)
 
-    def text(name: str, value: float) -> str:
+    def format_measure(name: str, value: float) -> str:
         if name == "objective":
             return objective_text(value, objective.objective, machine)
         return measure_text(name, value, machine)
@@ -197,8 +197,8 @@ def _print(
     rows = [
         (
             objective.title if name == "objective" else measure_title(name, machine),
-            text(name, block[name]),
-            text(name, value),
+            format_measure(name, block[name]),
+            format_measure(name, value),
             gain_text(name, block[name], value),
         )
         for name, value in file.values.items()

@@ -117,7 +117,11 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import note
-    from topoloom.cli.run_output import make_report_note, note_outcome, note_placement
+    from topoloom.cli.run_output import (
+        make_location_printer,
+        note_outcome,
+        note_placement,
+    )
     from topoloom.graphs.profile import check_collectives
     from topoloom.launch.launchers.launcher_commands import read_command
     from topoloom.launch.launchers.unplaced_command import read_unplaced_command
@@ -138,7 +142,7 @@ def command(
     search = read_search(seed, time)
     read = read_unplaced_command(program) if world else read_command(program)
     where = AllocationSpec(
-        allocation, order=limits.launch_order(find_launcher_name(read))
+        allocation, order=limits.make_launch_order(find_launcher_name(read))
     )
     slots = find_slots(read, machine, where, hosts, *binding, limits.cores_per_rank)
     check_objective(objective, slots.allocation.machine)
@@ -165,7 +169,7 @@ def command(
         save_placement(output, placed.file)
     announce = (lambda _: None) if as_json else partial(note_placement, placed)
     launch, run_report = run_placed(
-        job, slots, placed, announce, make_report_note(quiet=as_json)
+        job, slots, placed, announce, make_location_printer(quiet=as_json)
     )
     written = None
     if page is not None:

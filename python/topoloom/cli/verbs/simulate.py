@@ -82,7 +82,7 @@ def command(
     simulate = bind_switch(
         load_simulator(simulator), simulator, switch, machine, operations
     )
-    where = AllocationSpec(*allowed, seed, limits.launch_order(launcher))
+    where = AllocationSpec(*allowed, seed, limits.make_launch_order(launcher))
     names = placements or []
     wanted: list[str | None] = [*names] or [None]
     given = [

@@ -14,7 +14,7 @@ from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
-    from topoloom.tasks.collectives.trees import Multicasts
+    from topoloom.tasks.collectives.trees import MulticastTrees
     from topoloom.tasks.network.tree_times import TreeTimes
 
 _SIZES = "8,256,4KiB,64KiB,1MiB"
@@ -128,7 +128,7 @@ def command(
         raise Interrupted(f"interrupted after {counted(len(times.sizes), 'size')}")
 
 
-def _print(multicasts: Multicasts) -> None:
+def _print(multicasts: MulticastTrees) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import counted, format_count
 

@@ -63,7 +63,7 @@ def command(
 
     from topoloom._core import Error
     from topoloom.cli.console import note
-    from topoloom.cli.run_output import make_report_note, note_unverified
+    from topoloom.cli.run_output import make_location_printer, note_unverified
     from topoloom.launch.apply.torch_command import is_torchrun
     from topoloom.launch.apply.trial import check_hosts
     from topoloom.launch.launcher import Launch
@@ -88,7 +88,7 @@ def command(
     with closing(VerifyAgent(placed, program, mpicc)) as agent:
         check_hosts(program, agent.libraries)
         run_report = run_verified(
-            Launch(program), agent, make_report_note(quiet=as_json)
+            Launch(program), agent, make_location_printer(quiet=as_json)
         )
     if as_json:
         note(json.dumps({"exit_status": run_report.status, **run_report.document()}))

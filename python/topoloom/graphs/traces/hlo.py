@@ -216,7 +216,7 @@ def _count(
         return
     _, found, after = attributes.partition("replica_groups=")
     groups = parse_groups(
-        after if found else "{}", _counted(operation, replicas, partitions)
+        after if found else "{}", _count_members(operation, replicas, partitions)
     )
     for members in _list_devices(groups, operation, replicas, partitions):
         n = len(members)
@@ -260,7 +260,7 @@ def _find_member_kind(operation: _Operation) -> str:
     return "partitions" if has_channel else "replicas"
 
 
-def _counted(operation: _Operation, replicas: int, partitions: int) -> int:
+def _count_members(operation: _Operation, replicas: int, partitions: int) -> int:
     mode = _find_member_kind(operation)
     if mode == "devices":
         return replicas * partitions

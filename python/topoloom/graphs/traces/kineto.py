@@ -127,7 +127,9 @@ def _read_all_to_all(
         trace.add_loss("an all-to-all has truncated split sizes")
         return
     rows = sum(parts)
-    trace.exchange(rank, members, [size * one // (rows or 1) for one in parts], calls)
+    trace.add_exchange(
+        rank, members, [size * one // (rows or 1) for one in parts], calls
+    )
 
 
 def _find_root(root: Any, members: list[int]) -> int | None:

@@ -95,7 +95,7 @@ class Trace:
             part = sent // len(members)
             self.add_member_calls(rank, "alltoall", members, part, calls=calls)
 
-    def exchange(
+    def add_exchange(
         self, rank: int, members: Sequence[int], parts: Sequence[int], calls: int = 1
     ) -> None:
         """Count a member's all-to-all, given the bytes sent to each member."""

@@ -49,13 +49,13 @@ def make_level_matrix(probed: ProbedMachine) -> LevelMatrix:
             names.append(name)
     level = np.zeros(probed.costs.shape, dtype=np.int64)
 
-    def note(group: RankGroup) -> None:
+    def mark_levels(group: RankGroup) -> None:
         if len(group.ranks) > 1:
             level[np.ix_(group.ranks, group.ranks)] = names.index(name_level(group))
         for part in group.groups:
-            note(part)
+            mark_levels(part)
 
-    note(probed.root)
+    mark_levels(probed.root)
     order = np.array(list_ranks(probed.root), dtype=np.int64)
     if probed.hops is not None:
         hops = probed.hops[np.ix_(probed.host_of, probed.host_of)]

@@ -69,7 +69,7 @@ class TotalsChart(NamedTuple):
     caption: str
 
 
-class Strip(NamedTuple):
+class HostStrip(NamedTuple):
     """A chart with one point per host: its message times relative to typical times."""
 
     points: list[Point]
@@ -183,7 +183,7 @@ def _write_caption(channels: Channels) -> str:
 
 def make_strip(
     hosts: Sequence[str], ratios: Sequence[float], slow: Sequence[str], height: float
-) -> Strip:
+) -> HostStrip:
     """Make the chart of hosts by message times relative to typical times."""
     known = [ratio for ratio in ratios if ratio == ratio]
     far = max([1.1, *known, *(1 / ratio for ratio in known)]) ** 1.1
@@ -197,7 +197,7 @@ def make_strip(
         into = marked if host in slow else points
         into.append(Point(at, y.position(ratio), f"{host}: {ratio:.3f} x usual"))
     shown = (1 / far**0.9, 1.0, far**0.9)
-    return Strip(points, marked, [Tick(y.position(r), f"{r:.2f} x") for r in shown])
+    return HostStrip(points, marked, [Tick(y.position(r), f"{r:.2f} x") for r in shown])
 
 
 def _make_points(curve: Curve, x: LogAxis, y: LogAxis) -> list[Point]:

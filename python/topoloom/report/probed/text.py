@@ -233,7 +233,7 @@ def _find_scan_size(probed: ProbedMachine) -> str:
 def _make_level_row(level: LevelModel) -> LevelRow:
     values = level.values
 
-    def time_of(key: str) -> str:
+    def format_time_of(key: str) -> str:
         return _format_time(values[key]) if key in values else ""
 
     curve = level.burst or level.alone
@@ -245,10 +245,10 @@ def _make_level_row(level: LevelModel) -> LevelRow:
         format_bandwidth(level.bandwidth) if level.bandwidth else "",
         "" if curve is None else _find_half_bandwidth_size(curve),
         f"{values['both_ways']:.2f} x" if "both_ways" in values else "",
-        time_of("send_cpu_s"),
-        time_of("receive_cpu_s"),
+        format_time_of("send_cpu_s"),
+        format_time_of("receive_cpu_s"),
         "" if longest is None else f"{late[longest]:.2f} x",
-        time_of("posted_receive_s"),
+        format_time_of("posted_receive_s"),
     )
 
 

@@ -22,7 +22,7 @@ from topoloom._core import (
 )
 from topoloom.support.checks import check_int64
 from topoloom.support.nearest import unknown_name
-from topoloom.tasks.bus.directions import Directions, count_directions
+from topoloom.tasks.bus.directions import DirectionCounts, count_directions
 from topoloom.tasks.bus.named_affinities import NAMED, RANDOM
 
 ELEMENTS = 8
@@ -105,7 +105,7 @@ class Assignment:
     score: Score
     rank: int
     alike: int
-    directions: Directions
+    directions: DirectionCounts
     slowest: Rate
     average: Rate
     messages: tuple[MessageRate, ...]
@@ -234,7 +234,7 @@ class BusThreads:
             **self.rate_arguments,
         )
 
-    def directions(self, elements: Sequence[int]) -> Directions:
+    def directions(self, elements: Sequence[int]) -> DirectionCounts:
         """Count the messages in each direction of the bus."""
         at = self.stations[np.asarray(elements)]
         pairs = zip(at[self.source].tolist(), at[self.target].tolist(), strict=True)

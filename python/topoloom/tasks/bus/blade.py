@@ -105,7 +105,7 @@ class Blade:
     def document(self) -> dict[str, Any]:
         """Return the fields of the ``--json`` output."""
 
-        def rate(bandwidth: Rate | None) -> dict[str, float] | None:
+        def make_rate_document(bandwidth: Rate | None) -> dict[str, float] | None:
             return None if bandwidth is None else bandwidth._asdict()
 
         return {
@@ -116,8 +116,8 @@ class Blade:
             "assignments": [
                 {
                     **one._asdict(),
-                    "inside": rate(one.inside),
-                    "slowest": rate(one.slowest),
+                    "inside": make_rate_document(one.inside),
+                    "slowest": make_rate_document(one.slowest),
                 }
                 for one in self.assignments
             ],

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from topoloom._core import Machine
 
 
-class Directions(NamedTuple):
+class DirectionCounts(NamedTuple):
     """The number of messages by direction, and the number of pairs that share links."""
 
     clockwise: int
@@ -21,7 +21,7 @@ class Directions(NamedTuple):
 
 def count_directions(
     machine: Machine, messages: Iterable[tuple[int, int]]
-) -> Directions:
+) -> DirectionCounts:
     """Count messages by direction, and pairs (not half-way) that share links."""
     stations = machine.node_count
     ways: tuple[list[set[int]], list[set[int]]] = ([], [])
@@ -33,7 +33,7 @@ def count_directions(
             half_way += 1
         else:
             ways[0 if clockwise else 1].append(links)
-    return Directions(
+    return DirectionCounts(
         len(ways[0]), len(ways[1]), half_way, *(_count_overlaps(arcs) for arcs in ways)
     )
 

@@ -57,7 +57,7 @@ class ResultFiles(NamedTuple):
     over: str = "bytes"
     rounds: Path | None = None
 
-    def check_figures(self, call: Call, platform: CollectivePlatform) -> None:
+    def check_drawable(self, call: Call, platform: CollectivePlatform) -> None:
         """Raise an error before a long search if a figure cannot be drawn.
 
         Raises

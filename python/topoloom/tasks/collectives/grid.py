@@ -74,15 +74,15 @@ def measure_grid(
     slots, given = file.placement.slots, list(extents)
     check_cells(given, len(slots), name)
 
-    def traffic(slots: NDArray[np.uint32]) -> LineTraffic:
+    def compute_traffic(slots: NDArray[np.uint32]) -> LineTraffic:
         # Renumbering drops nodes without ranks.
         _, nodes = np.unique(slots // slots_per_host(file.machine), return_inverse=True)
         node_map = NodeMap(given, nodes.astype(np.uint32))
         return compute_line_traffic(node_map, links, bytes, reading)
 
     links, text = (speeds or LineSpeeds()).resolve(file.allocation, len(slots))
-    block = traffic(file.allocation.slots[: len(slots)])
-    return GridTraffic(file, given, bytes, text, reading, block, traffic(slots))
+    block = compute_traffic(file.allocation.slots[: len(slots)])
+    return GridTraffic(file, given, bytes, text, reading, block, compute_traffic(slots))
 
 
 def check_cells(extents: Sequence[int], ranks: int, name: str) -> None:

@@ -36,7 +36,7 @@ class TreeLoads:
 
 
 @dataclass(frozen=True)
-class Multicasts:
+class MulticastTrees:
     """Trees from the same roots to the same members, by kind of tree."""
 
     machine: Machine
@@ -61,7 +61,7 @@ def build_trees(
     roots: str = "1",
     members: int | None = None,
     seed: int = 1,
-) -> Multicasts:
+) -> MulticastTrees:
     """Build the trees of every kind that the machine supports.
 
     `roots` are positions in the allocation, such as ``0-3,8``, or the number of equally
@@ -77,7 +77,7 @@ def build_trees(
         (root, nodes if members is None else random.Random(draw).sample(nodes, members))
         for draw, root in enumerate(chosen, seed)
     ]
-    return Multicasts(
+    return MulticastTrees(
         machine,
         chosen,
         members or len(nodes),

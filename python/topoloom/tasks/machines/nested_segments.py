@@ -47,7 +47,7 @@ class _Level(NamedTuple):
 
 def count_fitting_hosts(cluster: HostGroups, sizes: Sequence[int]) -> int:
     """Count the hosts that a job with the requested sizes can use."""
-    requested = _requested_levels(cluster, sizes)
+    requested = _list_requested_levels(cluster, sizes)
     all_leaves = np.arange(len(cluster.leaves))
     return _count_segments(cluster, requested, all_leaves) * requested[-1].size
 
@@ -64,14 +64,14 @@ def nested_places(
     ------
     The leaf group of every segment of the first size, in rank order.
     """
-    requested = _requested_levels(cluster, sizes)
+    requested = _list_requested_levels(cluster, sizes)
     all_leaves = np.arange(len(cluster.leaves))
     yield from _list_placements(
         cluster, requested, all_leaves, hosts // requested[-1].size
     )
 
 
-def _requested_levels(cluster: HostGroups, sizes: Sequence[int]) -> list[_Level]:
+def _list_requested_levels(cluster: HostGroups, sizes: Sequence[int]) -> list[_Level]:
     requested = [_Level(np.arange(len(cluster.leaves)), sizes[0])]
     for group, size in zip(cluster.above, sizes[1:], strict=True):
         if size > requested[-1].size:

@@ -26,7 +26,7 @@ from topoloom.schedules.choose import (
 )
 from topoloom.simulate.switch_toml import SwitchModel
 from topoloom.support.nearest import unknown_name
-from topoloom.tasks.collectives.trees import Multicasts
+from topoloom.tasks.collectives.trees import MulticastTrees
 from topoloom.tasks.search import UNLIMITED, MonitorSearch, unmonitored
 
 #: MPI operations, and the in-switch operation that implements each.
@@ -74,7 +74,7 @@ class TreeTimes:
 
 def time_trees(
     allocation: Allocation,
-    found: Multicasts,
+    found: MulticastTrees,
     operation: str,
     sizes: Sequence[int],
     switch: SwitchModel | None = None,
@@ -142,7 +142,7 @@ class _TreeSimulation:
     def __init__(
         self,
         allocation: Allocation,
-        found: Multicasts,
+        found: MulticastTrees,
         operation: str,
         switch: SwitchModel,
     ) -> None:

@@ -135,7 +135,7 @@ def uneven(groups: Sequence[tuple[int, ...]], ranks: int) -> Profile:
     for members in groups:
         for rank in members:
             parts = [(rank + 2 * peer) % 3 * 10 for peer in members]
-            trace.exchange(rank, members, parts)
+            trace.add_exchange(rank, members, parts)
     return trace.profile()
 
 
@@ -170,7 +170,8 @@ def test_exchanges_of_few_pairs_are_reported(topoloom: Command) -> None:
     """As in a stencil, which is along no axis, and where no group is known."""
     trace = Trace(8)
     for rank in range(8):
-        trace.exchange(rank, range(8), [5 * (peer == rank ^ 1) for peer in range(8)])
+        parts = [5 * (peer == rank ^ 1) for peer in range(8)]
+        trace.add_exchange(rank, range(8), parts)
         trace.send(rank, rank ^ 1, 2, kind="direct")
     found = infer_mesh(trace.profile())
     assert found.mesh == {"axis1": 8}
