@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The work of the verbs, as functions with typed results."""
+"""Typed functions that implement the verbs of the command line."""
 
 from topoloom.support.public_names import make_lazy_attributes
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures a placement, and the launcher's default."""
+"""Measures a placement and the launcher's default placement."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from topoloom.tasks.problem import place_like_launcher
 
 
 class JudgedPlacement(NamedTuple):
-    """The measures of a placement and of block order.
+    """Measures of a placement and of block order.
 
     Attributes
     ----------
     given
         The problem.
     name
-        The mapper of the placement; block without a placement.
+        The mapper of the placement; "block" without a placement.
     placement, block
-        The placement, and block order.
+        The judged placement, and the placement in block order.
     judgement
         The judgement of the placement, with its hottest links.
     values, block_values
-        The measures of both.
+        The measures of the placement and of block order.
     gaps
-        Values divided by quick lower bounds.
+        Values of the placement divided by quick lower bounds.
     phases
         The measures of each phase.
     """
@@ -57,10 +57,10 @@ class JudgedPlacement(NamedTuple):
             "mapper": self.name,
             "gap": self.gaps,
             "block": self.block_values,
-            "node_bytes_in_max": _largest(judgement.node_bytes_in),
-            "node_bytes_out_max": _largest(judgement.node_bytes_out),
-            "node_messages_in_max": _largest(judgement.node_messages_in),
-            "node_messages_out_max": _largest(judgement.node_messages_out),
+            "node_bytes_in_max": _find_maximum(judgement.node_bytes_in),
+            "node_bytes_out_max": _find_maximum(judgement.node_bytes_out),
+            "node_messages_in_max": _find_maximum(judgement.node_messages_in),
+            "node_messages_out_max": _find_maximum(judgement.node_messages_out),
             "hottest": [
                 {
                     "link": format_link(link, names),
@@ -80,7 +80,7 @@ class JudgedPlacement(NamedTuple):
 def judge_placement(
     given: PlacementProblem, phases: Sequence[CommGraph] = (), hottest: int = 10
 ) -> JudgedPlacement:
-    """Judge the placement of a problem, or block order without one."""
+    """Measure the placement of a problem; without one, block order."""
     graph, where, shared = given.graph, given.allocation, given.shared
     block = place_like_launcher(graph, where, shared, given.capacities)
     placement = given.file.placement if given.file is not None else block
@@ -89,7 +89,7 @@ def judge_placement(
     before = predict_time(*by_block, phases)
     before |= collect_measures(judge(*by_block), shared)
     values = predict_time(*on, phases) | collect_measures(judgement, shared)
-    # Bounds assume one rank per slot.
+    # Bounds are valid only for one rank per slot.
     bounds = None if shared else quick_bounds(graph, where, phases)
     return JudgedPlacement(
         given,
@@ -104,5 +104,5 @@ def judge_placement(
     )
 
 
-def _largest(values: Any) -> int:
+def _find_maximum(values: Any) -> int:
     return int(max(values, default=0))

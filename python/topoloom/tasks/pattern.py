@@ -23,9 +23,9 @@ from topoloom.support.name_lookup import describe_unknown_name
 
 
 class PatternResult(NamedTuple):
-    """A graph with its phases and their names.
+    """A communication graph with phases and their names.
 
-    An imported trace also has its profile, and descriptions of what is missing.
+    For an imported trace, also the profile and descriptions of missing data.
     """
 
     name: str
@@ -38,7 +38,7 @@ class PatternResult(NamedTuple):
     gpus_per_node: int = 8
 
     def save(self, path: str | Path) -> None:
-        """Write the graph as .npz."""
+        """Write the communication graph as .npz."""
         if self.profile is not None:
             self.profile.save(path, self.collectives, self.gpus_per_node)
             return
@@ -88,21 +88,23 @@ def import_pattern(
     partial: bool = False,
     gpus_per_node: int = 8,
 ) -> PatternResult:
-    """Load a graph that another program wrote, or the trace of a job.
+    """Load a graph file of another program, or the trace of a job.
 
     Parameters
     ----------
     path
-        A file; for a trace also a directory of the files of all ranks, or a pattern.
+        A file; for a trace also a directory or a glob pattern with the files of all
+        ranks.
     kind
         The format; detected by default.
     collectives
-        For a trace: ``expand`` them to the messages of an MPI library, or of ``nccl``,
-        ``keep`` them in addition to the graph, or ``drop`` them.
+        Collectives of a trace: ``expand`` converts them to messages of an MPI library,
+        ``nccl`` to messages of NCCL; ``keep`` stores them beside the graph; ``drop``
+        ignores them.
     partial
-        Use an incomplete trace.
+        Whether incomplete traces are accepted.
     gpus_per_node
-        Ranks that share a node, for ``nccl``.
+        Ranks per node, for ``nccl``.
     """
     if collectives not in (*COLLECTIVES, BY_NCCL):
         raise Error(
@@ -121,7 +123,7 @@ def import_pattern(
 
 
 def is_trace(path: str | Path, kind: str | None = None) -> bool:
-    """Return whether a file is the trace of a job, not a graph."""
+    """Return whether a file is a trace of a job instead of a graph."""
     if kind is not None:
         return kind in TRACES
     return Path(path).suffix != ".npz" and detect_trace_format(path) is not None
@@ -130,7 +132,7 @@ def is_trace(path: str | Path, kind: str | None = None) -> bool:
 def generate_pattern(
     name: str, request: Request, with_phases: bool = False
 ) -> PatternResult:
-    """Generate a pattern of `topoloom list patterns`, optionally with its phases."""
+    """Generate a pattern from `topoloom list patterns`, optionally with its phases."""
     if name not in PATTERNS:
         raise Error(describe_unknown_name("pattern", name, PATTERNS))
     graph = make_graph(name, request)

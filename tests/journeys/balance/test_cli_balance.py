@@ -176,14 +176,17 @@ def test_invalid_loads_are_refused_in_one_line(
     [
         (["--method", "alais"], "no balancer 'alais' (did you mean 'alias'?)"),
         (["--method", "transport"], "balancer 'transport' requires a machine; give"),
-        (["--bytes", "1KiB"], "--bytes is the size of tasks that cross a --machine"),
+        (["--bytes", "1KiB"], "--bytes is the size of transfers on a machine"),
         (["--machine", "mesh:3"], "there are 4 ranks, but the allocation has only 3"),
-        (["--tolerance", "0.02"], "--memory and --tolerance are for tasks that differ"),
+        (["--tolerance", "0.02"], "--memory and --tolerance are for weighted tasks"),
         (
             ["--method", "auto(cost=busiest-link)"],
             "balancer 'auto' with a cost requires a machine; give one",
         ),
-        (["--allocate", "4"], "an allocation is of a machine; name that, too"),
+        (
+            ["--allocate", "4"],
+            "an allocation requires a machine; name the machine, too",
+        ),
     ],
 )
 def test_invalid_options_are_refused_in_one_line(

@@ -255,7 +255,7 @@ def test_invalid_edges_are_refused(
 @pytest.mark.parametrize(
     ("file", "lines", "ranks", "message"),
     [
-        ("m.graph", ["2 1", "2", "1"], None, "m.graph does not say which rank has"),
+        ("m.graph", ["2 1", "2", "1"], None, "m.graph has no owners of tasks"),
         ("m.graph", ["2 1", "2", "1"], ["0"], "m.assign has ranks of 1 task, but m.gr"),
         ("m.graph", ["2 1", "2", "1"], ["0", "x"], "m.assign:2: the rank of a task is"),
         ("m.graph", ["2 1", "2", "1"], ["0", "10000000"], "m.assign:2: the rank of a"),
@@ -294,24 +294,30 @@ FAST = "torus:2x2,bandwidth=1GB/s,latency=1us"
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["loads.csv", "--edges", "edges.csv"], "loads.csv has the numbers of equal"),
-        (["loads.csv", "--simulate"], "--simulate is for tasks that cross a --machine"),
+        (["loads.csv", "--edges", "edges.csv"], "loads.csv contains numbers of equal"),
+        (["loads.csv", "--simulate"], "--simulate is for transfers on a machine"),
         (["loads.csv", "-m", "mesh:4", "--simulate"], "has no links with bandwidths"),
         (
             ["loads.csv", "-m", FAST, "--bytes", "1TiB", "--simulate"],
-            "up to 20,000,000 are simulated; simulate smaller tasks",
+            "the switches can simulate; simulate smaller tasks",
         ),
         (
             ["tasks.csv", "--periods", "2"],
-            "--periods counts how often --edges are sent",
+            "--periods is the number of times that --edges are sent",
         ),
         (
             ["tasks.csv", "--edges", "edges.csv", "--periods", "0"],
             "more than 0 periods",
         ),
-        (["tasks.csv", "--owners", "edges.csv"], "tasks.csv has a column of owners"),
-        (["tasks.csv", "--simulate"], "--simulate is for tasks that cross a --machine"),
-        (["mesh.graph", "--edges", "edges.csv"], "mesh.graph is a graph and has edges"),
+        (
+            ["tasks.csv", "--owners", "edges.csv"],
+            "tasks.csv contains a column of owners",
+        ),
+        (["tasks.csv", "--simulate"], "--simulate requires a machine"),
+        (
+            ["mesh.graph", "--edges", "edges.csv"],
+            "mesh.graph is a graph and contains the edges",
+        ),
         (["tasks.csv", "-m", "mesh:3"], "there are 4 ranks, but the allocation has"),
     ],
 )

@@ -226,15 +226,18 @@ def test_connected_components_have_different_colors(topoloom: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "say how many nodes the job has, or give its allocation"),
+        ([], "no nodes are given; set a number of nodes"),
         (["--pattern", "p.npz", "-N", 4], "are for --choose"),
         (["-N", 4, "--time", "1s"], "are for --choose"),
-        (["-N", 4, "--write-placement", "x.json"], "--write-placement needs --pattern"),
+        (
+            ["-N", 4, "--write-placement", "x.json"],
+            "--write-placement requires --pattern",
+        ),
         (["--allocation", "n[1-3]", "-N", 3], "leave out --choose and -N"),
-        (["--choose", "n[1-9]"], "say how many nodes to choose"),
+        (["--choose", "n[1-9]"], "no number of nodes is given"),
         (["--choose", "n[1-9]", "-N", 10], "cannot choose 10 of 9 nodes"),
         (["--choose", "n[1-9]", "-N", 0], "nodes must be 1 or more, not 0"),
-        (["--choose", "n[1-9]", "-N", 3, "--work", 5], "need --pattern"),
+        (["--choose", "n[1-9]", "-N", 3, "--work", 5], "require --pattern"),
         (["--choose", "n[1-9]", "--pattern", "p.npz"], "cannot choose 64 of 9 nodes"),
         (["--choose", "n[1-9]", "-N", 9, "--pattern", "p.npz"], "choose 64 or more"),
         (["--choose", "gone.txt", "-N", 9], "gone.txt"),
@@ -269,10 +272,10 @@ def test_hosts_are_chosen_and_ordered_for_a_mesh(topoloom: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--traffic", "dp=1GB"], "--traffic goes with --mesh"),
-        (["--mesh", "dp=4", "-N", "4"], "--mesh says how many nodes and for what"),
+        (["--traffic", "dp=1GB"], "--traffic requires --mesh"),
+        (["--mesh", "dp=4", "-N", "4"], "--mesh defines the number of nodes"),
         (["--mesh", "dp=99"], "the mesh needs 99 hosts, but 16 are free"),
-        (["--mesh", "dp=1"], "no group of the mesh is on several hosts"),
+        (["--mesh", "dp=1"], "every group of the mesh fits in one host"),
         (["--mesh", "dp=4", "--write-placement", "x.json"], "--mesh places ranks"),
         (["--mesh", "dp=4", "--time", "5s"], "--pattern, --effort, --time and --work"),
     ],

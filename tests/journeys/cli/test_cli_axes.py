@@ -162,7 +162,7 @@ def test_a_ragged_allocation_leaves_slots_idle(topoloom: Command) -> None:
         ),
         (
             [*CUBE, *TRAFFIC, "--to", "name"],
-            "--to name is for jobs of --framework; a mesh takes --to jax",
+            "--to name requires a job of --framework; use --to jax for a mesh",
         ),
         (
             [*CUBE[:2], *TRAFFIC, "--framework", "nemo", "--world", "8"],
@@ -186,7 +186,7 @@ def test_a_ragged_allocation_leaves_slots_idle(topoloom: Command) -> None:
         ),
         (
             [*CUBE, *TRAFFIC, "--tp", "2"],
-            "--tp goes with --framework, such as megatron",
+            "--tp requires --framework, such as megatron",
         ),
         (
             [*CUBE[:2], *TRAFFIC],
@@ -194,9 +194,12 @@ def test_a_ragged_allocation_leaves_slots_idle(topoloom: Command) -> None:
         ),
         (
             [*CUBE[:2], *TRAFFIC, "--framework", "fsdp"],
-            "fsdp needs --world, the number of ranks",
+            "fsdp requires --world, the number of ranks",
         ),
-        (CUBE, "say what is sent: either --traffic tp=1GB or --train MODEL"),
+        (
+            CUBE,
+            "the traffic is missing; add --traffic, such as tp=1GB, or --train MODEL",
+        ),
         ([*CUBE, *TRAFFIC, "--to", "jaxx"], "no order format 'jaxx' (did you mean"),
         (
             [*CUBE, *TRAFFIC, "--to", "jax", "--json"],
@@ -227,7 +230,7 @@ def test_scheduler_requests_contain_the_segments_of_the_axes(
     assert "\n#SBATCH --segment=16\n" in done.out
     refused = topoloom(*words, "--to", "kai", "-o", "x.json")
     assert refused.status == 2
-    assert "--to kai is asked before hosts are known" in refused.err
+    assert "--to kai writes a request before hosts are allocated" in refused.err
 
 
 def test_a_scheduler_request_works_on_a_machine_with_a_failed_node(

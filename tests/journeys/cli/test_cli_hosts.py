@@ -112,4 +112,6 @@ def test_more_nodes_than_hosts_cannot_be_generated(topoloom: Command) -> None:
     Path("cell.txt").write_text(CELL)
     outcome = topoloom("allocate", "-m", "cell.txt", "-N", 5, "-o", "a.txt")
     assert outcome.status == 2
-    assert "cannot allocate 5 nodes: 4 of the machine's have a host" in outcome.err
+    assert (
+        "cannot allocate 5 nodes: 4 of the machine's nodes have a host" in outcome.err
+    )

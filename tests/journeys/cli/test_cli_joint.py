@@ -41,7 +41,7 @@ def test_jobs_share_links_of_simulated_switches(topoloom_with_jobs: Command) -> 
     assert "simulated in switches" in topoloom_with_jobs(*words, *on).out
     for wrong, message in (
         (["-m", "torus:4x4", "--with", "switches"], "no links with bandwidths"),
-        ([*on[:2], "--with", "simgrid"], "simulated with switches, not with"),
+        ([*on[:2], "--with", "simgrid"], "simulated only with switches, not with"),
         ([*on[:2], "--switch", "quantum"], "--switch is for --with switches"),
     ):
         refused = topoloom_with_jobs(*words, *wrong)
@@ -96,7 +96,7 @@ def test_map_with_background_has_the_objective_of_joint(
     assert mapped.json["objective"] == both.json["objective"] == objective
     message = [topoloom_with_jobs(verb, "--help").out for verb in ("map", "joint")]
     for text in (
-        "beside other jobs time, or congestion",
+        "auto is time, or congestion if bandwidths",
         "bandwidths are known, else congestion",
     ):
         assert all(text in " ".join(help.split()) for help in message)
@@ -158,14 +158,14 @@ def test_a_budget_is_shared_by_all_searches(topoloom_with_jobs: Command) -> None
     ("words", "message"),
     [
         ([], "missing argument 'JOB'"),
-        (["a.npz"], "'a.npz' is one job; name two or more"),
+        (["a.npz"], "'a.npz' is only one job; name more"),
         (["a.npz@n[0-7]", "b.npz"], "'b.npz' has no allocation"),
         (["a.npz@n[0-7]", "b.npz@n[7-14]"], "node 7 is in the allocations of both a"),
         (["a.npz@n[0-7]", "a.npz@n[7-14]"], "of both a-1 and a-2"),
         (["a.npz@n[0-7]", "b.npz@n[8-12]"], "b.npz has 8 ranks"),
         (["a.npz@n[0-7]", "b.npz@"], "the allocation is empty"),
         (["a.npz@n[0-7]", "b.npz@n[8-16]"], "16"),
-        (["a.npz@n[0-7]", "b.npz@n[8-15]", "--allocate", "8"], "leave that out"),
+        (["a.npz@n[0-7]", "b.npz@n[8-15]", "--allocate", "8"], "leave it out"),
         (["a.npz", "b.npz", "a.npz"], "have 24 ranks together"),
         (["a.npz", "b.npz", "-a", "empty"], "empty"),
         (["a.npz", "empty"], "empty: the file is empty"),

@@ -40,10 +40,10 @@ def test_a_machine_is_drawn(topoloom: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["show"], "show which machine?"),
+        (["show"], "no machine is given"),
         (["show", "hoper"], "did you mean 'hopper'"),
-        (["torus:4", "torus:5"], "one machine at a time, but there are: torus:4"),
-        (["show", "torus:4", "torus:5"], "one machine at a time"),
+        (["torus:4", "torus:5"], "expected one machine, but found: torus:4"),
+        (["show", "torus:4", "torus:5"], "expected one machine"),
         (["torus:4", "--figure", "m.gif"], "m.gif: figures are .svg, .png, .pdf"),
     ],
 )

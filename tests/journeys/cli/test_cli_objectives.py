@@ -221,7 +221,7 @@ def test_options_that_require_hop_bytes_are_named(
     [
         (["ring", "-n", 4], "ring has one phase; several have recursive-doubling"),
         (["stencil2d", "--grid", "4x4"], "stencil2d has one phase"),
-        (["import", "p.npz"], "imported ones keep theirs"),
+        (["import", "p.npz"], "imported phases are always written"),
     ],
 )
 def test_only_some_patterns_have_phases(

@@ -101,13 +101,13 @@ def test_remapping_is_repeatable(topoloom: Command, threads: int) -> None:
     [
         (
             ["-m", "torus:8x8", "--from", "before.json"],
-            "is for torus:4x4x5, not torus:8x8, and without host names",
+            "is for torus:4x4x5, not torus:8x8, and nodes cannot be matched",
         ),
         (
             ["-m", "torus:8x8+node:2", "--from", "before.json"],
-            "nodes of 1 slot, but those of torus:8x8+node:2 have 2",
+            "nodes of 1 slot, but nodes of torus:8x8+node:2 have 2",
         ),
-        (["-m", MACHINE, "--migration-cost", "5"], "--migration-cost needs --from"),
+        (["-m", MACHINE, "--migration-cost", "5"], "--migration-cost requires --from"),
         (
             ["-m", MACHINE, "--from", "before.json", "--migration-cost", "-1"],
             "--migration-cost must be 0 or more, not -1",

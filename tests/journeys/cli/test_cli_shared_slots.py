@@ -192,7 +192,7 @@ def run_refused(topoloom: Command, *words: object) -> str:
         (["--imbalance", "0", "--effort", ""], "effort"),
         (
             ["--imbalance", "0", "--mapper", "multisection", "--effort", "fast"],
-            "--effort is for the auto mapper, not for 'multisection'",
+            "--effort requires the auto mapper, not 'multisection'",
         ),
         (["--imbalance", "0", "--mapper", "gge"], "'gge' gives each rank a slot"),
         (["--imbalance", "0", "--mapper", "block,swap"], "'swap' gives each rank"),
@@ -203,7 +203,7 @@ def run_refused(topoloom: Command, *words: object) -> str:
         (["--capacities", "word.txt"], "word.txt:2: 'many' is not a number"),
         (["--capacities", "nan.txt"], "nan.txt:2: a capacity must be 0 or more"),
         (["--capacities", "negative.txt"], "negative.txt:2: a capacity must be 0"),
-        (["--capacities", "empty.txt"], "empty.txt holds no capacities"),
+        (["--capacities", "empty.txt"], "empty.txt contains no capacities"),
     ],
 )
 def test_wrong_capacities_are_refused_in_one_line(

@@ -230,8 +230,8 @@ def test_schedules_of_a_collective_are_simulated_in_switches(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-m", "torus:4x4,bandwidth=1GB/s"], "the startup cost of a message"),
-        (["--model", "hdr"], "--with switches needs --machine"),
+        (["-m", "torus:4x4,bandwidth=1GB/s"], "the startup cost of"),
+        (["--model", "hdr"], "--with switches requires a machine"),
         (["--model", "hdr", "--with", "simgrid"], "with switches, not with 'simgrid'"),
     ],
 )

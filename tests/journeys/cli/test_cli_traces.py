@@ -71,7 +71,9 @@ def test_collectives_of_a_trace_are_expanded_to_nccl_messages(
     assert topoloom("judge", "axes.npz", "x.json").status == 0
     assert "add --write-pattern" in topoloom(*by_nccl).err
     kept = topoloom(*mesh, "torus:2x4", "--collectives", "keep")
-    assert kept.err == "topoloom: --collectives keep: a pattern of axes takes nccl\n"
+    assert (
+        kept.err == "topoloom: --collectives keep: the only choice for axes is nccl\n"
+    )
     tree = topoloom("pattern", "nccl-tree", "--ranks", 16, "--bytes", 1600, "--json")
     assert tree.json["bytes"] == 2 * 15 * 1600
 
@@ -91,7 +93,7 @@ def test_an_incomplete_dump_requires_the_partial_option(topoloom: Command) -> No
     assert refused.status == 2
     assert refused.err == (
         "topoloom: dumps: rank 0 lost 4 entries of its ring buffer; rank 1 lost 4 "
-        "entries of its ring buffer; --partial uses what could be read\n"
+        "entries of its ring buffer; --partial uses the readable part\n"
     )
     assert not Path("p.npz").exists()
     used = topoloom("pattern", "import", "dumps", "--partial", "-o", "p.npz")
@@ -113,7 +115,7 @@ def test_an_incomplete_dump_requires_the_partial_option(topoloom: Command) -> No
         ),
         (
             ["pattern", "import", "cut.hlo"],
-            "cut.hlo: the program is cut short: a computation does not end",
+            "cut.hlo: the program is truncated: a computation does not end",
         ),
         (
             ["pattern", "import", "m.mtx", "--partial"],
@@ -146,7 +148,7 @@ def test_an_incomplete_dump_requires_the_partial_option(topoloom: Command) -> No
         ),
         (
             ["axes", "--from-trace", "step.hlo", "--mesh", "tp=8"],
-            "--from-trace has the mesh and its traffic; leave out others",
+            "--from-trace defines the mesh and its traffic; leave out other",
         ),
         (["axes", "--mesh", "tp=8", "--traffic", "tp=1GB"], "--machine is missing"),
     ],

@@ -54,7 +54,7 @@ def test_impossible_affinity_rankings_are_refused(
     ("ranks", "option", "text"),
     [
         (8, ["--halves", "worst"], "--halves are those of 16 threads"),
-        (8, ["--bytes", "1KiB"], "messages of a file have their own sizes"),
+        (8, ["--bytes", "1KiB"], "a file contains its message sizes"),
         (16, ["--by-size", "4KiB"], "--by-size is for 8 threads"),
     ],
 )

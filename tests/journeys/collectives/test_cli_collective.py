@@ -161,34 +161,34 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         (["bcast", "-n", 8, "--schedule", "ring"], "no broadcast schedule 'ring'"),
         (["bcast", "-n", 8, "--root", 8], "root 8 is not a rank; ranks are 0 to 7"),
         (["alltoall", "-n", 0], "ranks must be 1 or more"),
-        (["many-to-many", "-n", 8], "many-to-many needs a degree"),
+        (["many-to-many", "-n", 8], "many-to-many requires a degree"),
         (["bcast", "-n", 8, "--demand", "4.mat"], "a demand is for many-to-many"),
-        (["many-to-many", "-n", 8, "--demand", "4.mat"], "is of 4 ranks, not of 8"),
+        (["many-to-many", "-n", 8, "--demand", "4.mat"], "has 4 ranks, not 8"),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--bytes", 8],
             "--bytes cannot be combined with --demand",
         ),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--degree", 2],
-            "give a demand or a degree",
+            "a demand and a degree are mutually exclusive",
         ),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--figure", "f.svg"],
-            "there is nothing to draw over",
+            "a figure has no x-axis",
         ),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--decisions", "d.json"],
-            "there is nothing to decide",
+            "there are no decisions by size",
         ),
         (["many-to-many", "-n", 8, "--degree", 8], "there are 0 to 7"),
         (["alltoall", "-n", 8, "--degree", 2], "a degree is for many-to-many"),
         (["alltoall", "-n", 17, "-m", TORUS], "17 ranks, but the allocation has only"),
         (["alltoall", "-n", 8, "--placement", "empty.json"], "the file is empty"),
         (["alltoall", "-n", 8, "-m", "torus:4x4"], "add one, as in torus:8x8x8,band"),
-        (["alltoall", "-n", 8, "--order-ranks"], "for a machine; name one"),
+        (["alltoall", "-n", 8, "--order-ranks"], "requires a machine; name a machine"),
         (
             ["alltoall", "-n", 8, "-o", "x.json"],
-            "what --to says, or what --run measures; add one",
+            "-o has no content; add --order-ranks",
         ),
         (["alltoall", "-n", 8, "--to", "goal"], "needs a file to write; add -o FILE"),
         (
@@ -205,7 +205,7 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         ),
         (["gather", "-n", 8, "--to", "mscclxml", "-o", "x"], "MSCCL has no gather"),
         (["alltoall", "-n", 8, "--over", "ranks"], "--over is for --figure"),
-        (["alltoall", "-n", 33, "--rounds", "r.svg"], "up to 32 ranks, not of 33"),
+        (["alltoall", "-n", 33, "--rounds", "r.svg"], "up to 32 ranks, not 33"),
         (["barrier", "-n", 8, "--figure", "f.svg"], "no figure over bytes of barrier"),
     ],
 )
@@ -251,7 +251,7 @@ def test_missing_message_costs_are_refused(topoloom: Command) -> None:
     assert "name a model (see 'topoloom model list') or a machine" in refused.err
     silent = topoloom(*ALL_TO_ALL, "-m", "torus:4x4,bandwidth=1GB/s")
     assert (silent.status, silent.out) == (2, "")
-    assert "give a model (see 'topoloom model list') or +node:" in silent.err
+    assert "name a model (see 'topoloom model list') or +node:" in silent.err
 
 
 def test_ranks_are_distributed_over_an_allocation_like_srun(topoloom: Command) -> None:
@@ -310,7 +310,7 @@ def test_rules_of_several_collectives_are_written_to_one_file(
 @pytest.mark.parametrize(
     ("operations", "options", "message"),
     [
-        ("bcast+alltoall", (), "several collectives are for the rules of an MPI"),
+        ("bcast+alltoall", (), "several collectives require --to"),
         ("bcast+bcast", ("--to", "mpich"), "broadcast is named twice; leave one out"),
         ("bcast+sort", ("--to", "mpich"), "no collective 'sort'"),
         ("bcast+reduce", ("--to", "goal"), "goal holds one schedule; name one"),

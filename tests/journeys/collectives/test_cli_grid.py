@@ -125,12 +125,12 @@ def test_a_grid_that_does_not_fit_is_refused_with_a_suggestion(
 ) -> None:
     refused = topoloom_with_placement("grid", "x.json", "--grid", "16x15")
     assert refused.status == 2
-    assert "nearest that has is 16x16" in refused.err
+    assert "nearest grid is 16x16" in refused.err
     refused = topoloom_with_placement(
         "map", "p.npz", "-m", MACHINE, "--mapper", "tile(grid=16x15)"
     )
     assert refused.status == 2
-    assert "nearest that has is 16x16" in refused.err
+    assert "nearest grid is 16x16" in refused.err
     for words in (["--channels", "0"], ["--bytes", "0"], ["--bandwidth", "fast"]):
         refused = topoloom_with_placement("grid", "x.json", "--grid", "16x16", *words)
         assert refused.status == 2

@@ -80,8 +80,8 @@ def test_bandwidths_are_printed_and_drawn(topoloom: Command) -> None:
     assert "written  c.svg" in printed.out
     assert Path("c.svg").read_text().rstrip().endswith("</svg>")
     for less, complaint in (
-        (["-m", tree, "--figure", "c.svg"], "name a --model"),
-        (["-m", tree, "--bytes", "1KiB"], "--bytes is the size of messages"),
+        (["-m", tree, "--figure", "c.svg"], "add --model"),
+        (["-m", tree, "--bytes", "1KiB"], "--bytes requires a model"),
         (["-m", TREE, "--model", "hdr"], "have no bandwidth; add one"),
         (
             ["-m", tree, "--model", "hdr", "--bytes", 0],
@@ -121,7 +121,7 @@ def test_steps_can_be_read_from_a_file_on_any_machine(topoloom: Command) -> None
             "upward routes require a complete fat tree, such as fattree:16:16",
         ),
         (["shift", "-m", TREE, "--find", "x"], "no kind of routes 'x'; there are"),
-        (["shift", "-m", TREE, "-o", "x.txt"], "-o writes the order that --find finds"),
+        (["shift", "-m", TREE, "-o", "x.txt"], "-o writes the order of --find"),
         (["bad.txt", "-m", TREE], "bad.txt:2: expected two ranks of 0 to 63, FROM TO"),
     ],
 )
@@ -157,9 +157,9 @@ def test_disjoint_trees_share_a_message(topoloom: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--roots", "65"], "roots 65: there are 1 to 64"),
+        (["--roots", "65"], "roots 65: expected 1 to 64"),
         (["--roots", "3-70"], "is not a list of increasing numbers below 64"),
-        (["--members", "65"], "members 65 of 64 nodes; ask for no more"),
+        (["--members", "65"], "members 65: the allocation has 64 nodes"),
         (["--members", "0"], "members must be 1 or more"),
     ],
 )
@@ -174,4 +174,4 @@ def test_impossible_trees_are_refused(
 def test_one_router_has_no_trees(topoloom: Command) -> None:
     refused = topoloom("trees", "-m", "torus:1")
     assert (refused.status, refused.out) == (2, "")
-    assert refused.err == "topoloom: torus:1 has no links to make trees of\n"
+    assert refused.err == "topoloom: torus:1 has no links, which trees require\n"

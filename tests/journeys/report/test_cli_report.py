@@ -93,7 +93,7 @@ def test_placements_without_a_recorded_pattern_require_one(
     Path("x.json").write_text(json.dumps(document))
     refused = topoloom("report", "x.json", "-o", "r.html")
     assert refused.status == 2
-    assert refused.err.startswith("topoloom: x.json does not say which pattern")
+    assert refused.err.startswith("topoloom: x.json does not name its graph")
     assert topoloom("report", "x.json", "-g", "p.npz", "-o", "r.html").status == 0
 
 
@@ -114,13 +114,13 @@ def test_another_pattern_than_the_placements_is_noted(
         (["none.json", "-o", "r.html"], "none.json: No such file"),
         (["p.npz", "-o", "r.html"], "p.npz: not a text file"),
         (["empty.json", "-o", "r.html"], "empty.json: the file is empty"),
-        (["x.json", "-o", "x.json"], "x.json is read for the page"),
-        (["x.json", "-o", "p.npz"], "p.npz is read for the page"),
+        (["x.json", "-o", "x.json"], "x.json is an input of the page"),
+        (["x.json", "-o", "p.npz"], "p.npz is an input of the page"),
         (["x.json", "-o", "none/r.html"], "there is no directory 'none'"),
         (["x.json", "-g", "few.npz", "-o", "r.html"], "x.json places 16 ranks"),
         (["x.json", "-g", "empty.json", "-o", "r.html"], "empty.json: the file is"),
         (["x.json", "big.json", "-o", "r.html"], "big.json is a placement for torus"),
-        (["x.json"] * 8 + ["-o", "r.html"], "8 placements are more than"),
+        (["x.json"] * 8 + ["-o", "r.html"], "8 placements are too many"),
     ],
 )
 def test_invalid_report_input_is_named_and_no_page_is_written(

@@ -341,7 +341,7 @@ def test_a_machine_page_cannot_include_other_files(
     write_tree_probe(tmp_path / "m.toml")
     refused = topoloom("report", *words, "-o", "m.html")
     assert refused.status == 2
-    assert "a machine has a page of its own" in refused.err
+    assert "the page of a machine takes no placements" in refused.err
     assert len(refused.err.splitlines()) == 1
     assert not Path("m.html").exists()
 
@@ -364,7 +364,7 @@ def test_missing_samples_and_samples_of_another_probe_are_refused(
     Path("m.npz").unlink()
     refused = topoloom("report", "m.toml", "-o", "m.html")
     assert refused.status == 2
-    assert "m.npz is missing, the samples of m.toml" in refused.err
+    assert "m.npz, the samples of m.toml, is missing" in refused.err
     other.with_suffix(".npz").rename("m.npz")
     refused = topoloom("report", "m.toml", "-o", "m.html")
     assert refused.status == 2
@@ -386,7 +386,7 @@ def test_no_input_is_overwritten(topoloom: Command, tmp_path: Path) -> None:
     before = path.read_bytes()
     for name in ("m.toml", "m.npz"):
         refused = topoloom("report", "m.toml", "-o", name)
-        assert "is read for the page; name another file for it" in refused.err
+        assert "is an input of the page; name another output file" in refused.err
     assert path.read_bytes() == before
 
 

@@ -217,7 +217,7 @@ def test_a_measurement_must_match_its_operation(topoloom: Command) -> None:
     root = ["bcast", "-n", 4, "--root", 4, "--run", "--", "true"]
     check_refused(topoloom, "root 4", *root)
     wide = ["alltoall", "-n", 65, "--run", "--timeline", "x.svg", "--", "true"]
-    check_refused(topoloom, "timelines are drawn of up to 64 ranks, not of 65", *wide)
+    check_refused(topoloom, "timelines can be drawn for up to 64 ranks, not 65", *wide)
 
 
 def test_the_launcher_must_start_the_stated_number_of_ranks(

@@ -174,7 +174,7 @@ def test_drawings_of_rounds_are_reproducible(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "name", "message"),
     [
-        (Call("all-to-all", 33, 1), "bruck", "up to 32 ranks, not of 33"),
+        (Call("all-to-all", 33, 1), "bruck", "up to 32 ranks, not 33"),
         (Call("all-reduce", 32, 1), "ring", "62 rounds, more than the 32"),
         (Call("all-to-all", 1, 1), "bruck", "no rounds to draw"),
     ],

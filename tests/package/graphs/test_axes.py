@@ -75,7 +75,7 @@ def test_an_invalid_mesh_is_refused(mesh: str, message: str) -> None:
         ("pt=1", "no axis of the mesh 'pt'; there are: tp, dp"),
         ("tp=rng:1", r"no collective 'rng' \(did you mean 'ring'\?\); there are: ring"),
         ("tp=ring:-1", "cannot read an amount of bytes '-1'"),
-        ("tp=1,tp=ring:2", "traffic tp=ring is given twice; add it up"),
+        ("tp=1,tp=ring:2", "traffic tp=ring is given twice; give the sum"),
         ("tp+tp=1", "traffic 'tp\\+tp' names axis 'tp' twice"),
         ("dp=halving:1", "halving needs groups of a power of two, not of 6"),
     ],

@@ -156,7 +156,7 @@ def test_a_wrongly_guessed_format_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "edges.txt"
     file.write_text("# source target bytes messages\n0 1 1024 1\n")
     with pytest.raises(
-        Error, match=r":2: .*taken for monitoring .*dense, goal, monitoring\)$"
+        Error, match=r":2: .*looks like monitoring.*dense, goal, monitoring\)$"
     ):
         load_graph(file)
     with pytest.raises(Error) as caught:

@@ -157,7 +157,7 @@ def test_a_graph_with_a_single_phase_is_loaded_without_phases(tmp_path: Path) ->
     ("rows", "message"),
     [
         ([[0, 0, 1, 5, 1], [1, 1, 2, 4, 1]], "'phases' does not add up to the graph"),
-        ([[0, 0, 1, -5, 1]], "'phases' holds a negative number"),
+        ([[0, 0, 1, -5, 1]], "'phases' contains a negative number"),
         ([[0, 0, 9, 5, 1]], "'phases' names rank 9, but there are 3 ranks"),
         ([[0, 0, 1]], "'phases' must have five columns of integers"),
         ([[0, 0, 1, 2.5, 1]], "'phases' must have five columns of integers"),
@@ -209,5 +209,7 @@ def test_phases_can_have_names(tmp_path: Path) -> None:
     assert len(load_phases(path)) == 2
     assert load_phase_names(save_phases(tmp_path / "q.npz", phases, ring(4))) == []
     save_graph(path, add_phases(phases), {**extra, "phase_names": ["there"]})
-    with pytest.raises(Error, match="'phase_names' must hold a string for every phase"):
+    with pytest.raises(
+        Error, match="'phase_names' must contain a string for every phase"
+    ):
         load_phase_names(path)

@@ -278,7 +278,7 @@ def test_nodes_of_a_single_type_are_chosen_for_a_pattern(
         cluster_file, AllocationSpec(), free="gpu[1-2]", graph_file=graph
     )
     assert found.nodes.allocation.slot_count == 12
-    with pytest.raises(Error, match="the free nodes differ"):
+    with pytest.raises(Error, match="the free nodes have 2 types"):
         allocate_nodes(
             cluster_file, AllocationSpec(), free="cpu1,gpu[1-2]", graph_file=graph
         )

@@ -43,7 +43,7 @@ def check_placements(found: JointPlacement, jobs: int) -> None:
         assert len(each.values) == len(each.placements) == jobs
         taken = [slot for placed in each.placements for slot in placed.slots.tolist()]
         assert len(set(taken)) == len(taken)
-    assert found.together.key <= found.apart.key
+    assert found.together.sort_key <= found.apart.sort_key
     assert all(a <= b for a, b in zip(found.alone, found.apart.values, strict=True))
 
 

@@ -88,13 +88,13 @@ def test_ranks_that_no_longer_exist_are_omitted() -> None:
 
 def test_another_machine_without_names_is_refused() -> None:
     before = make_earlier_placement("torus:4x4", [5, 2, 9], [9, 2, 5], hosts="abc")
-    with pytest.raises(Error, match=r"for torus:4x4, not mesh:4x4, and without host"):
+    with pytest.raises(Error, match=r"for torus:4x4, not mesh:4x4, and nodes cannot"):
         find_previous_slots(before, "mesh:4x4", [5, 2, 9])
 
 
 def test_nodes_with_another_number_of_slots_are_refused() -> None:
     before = make_earlier_placement("torus:4x4", [5, 2, 9], [9, 2, 5], hosts="abc")
-    with pytest.raises(Error, match=r"nodes of 1 slot, but those of .* have 2"):
+    with pytest.raises(Error, match=r"nodes of 1 slot, but nodes of .* have 2"):
         find_previous_slots(before, "torus:4x4+node:2", [5, 2, 9], hosts="abc")
 
 

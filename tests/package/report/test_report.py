@@ -307,7 +307,9 @@ def test_equal_reports_give_equal_pages() -> None:
 def test_more_ranks_than_a_page_can_show_are_refused() -> None:
     graph = topoloom.graphs.ring(100_001)
     allocation = topoloom.Allocation.whole(topoloom.Machine("torus:330x304"))
-    with pytest.raises(topoloom.Error, match="100,001 ranks are more than a page"):
+    with pytest.raises(
+        topoloom.Error, match="a page can show 100,000 ranks, not 100,001"
+    ):
         collect_page_data(Report(graph, allocation, [], 0))
 
 

@@ -165,8 +165,8 @@ def test_shared_slots_respect_capacities(problem: Problem) -> None:
     found = compare_mappers(shared, HOP_BYTES, tried, sharing=sharing)
     assert list(found.placements) == ["block", "fits", "auto"]
     assert found.failed == {
-        "overfills": "mapper overfills: the ranks on slot 0 have a load of 4, but it "
-        "may hold 3"
+        "overfills": "mapper overfills: the ranks on slot 0 have a load of 4, but its "
+        "capacity is 3"
     }
 
 
@@ -185,7 +185,7 @@ def test_mapper_files_are_read_before_any_placement(problem: Problem) -> None:
     Path("broken.py").write_text("def place(:\n")
     Path("stops.py").write_text("import sys\nsys.exit(3)\n")
     for text, message in (
-        ("none.py:f", "there is no file none.py"),
+        ("none.py:f", "the mapper file none.py does not exist"),
         ("mine.py:swapper", "did you mean 'swapping'"),
         ("mine.py:number", "mine.py: number is not a function"),
         ("broken.py:place", "broken.py raised SyntaxError: "),
@@ -194,7 +194,7 @@ def test_mapper_files_are_read_before_any_placement(problem: Problem) -> None:
         with pytest.raises(Error, match=message) as raised:
             compare_mappers(problem, HOP_BYTES, [text])
         assert "\n" not in str(raised.value)
-    with pytest.raises(Error, match="not a file and a function, such as"):
+    with pytest.raises(Error, match="is not FILE:function, such as"):
         load_mapper("mine")
     with pytest.raises(Error, match="two mappers are called in_reverse"):
         compare_mappers(problem, HOP_BYTES, [place_in_reverse, place_in_reverse])
@@ -365,5 +365,5 @@ def test_no_failure_of_a_mapper_stops_the_other_mappers(problem: Problem) -> Non
         "another machine, 'torus:8x8', not for 'torus:4x4'"
         in (found.failed["elsewhere"])
     )
-    with pytest.raises(Error, match=r"'mine\.py' names no function; add one"):
+    with pytest.raises(Error, match=r"'mine\.py' has no function; add one"):
         compare_mappers(problem, HOP_BYTES, ["mine.py"])

@@ -13,7 +13,7 @@ from topoloom.cli.options.files import (
     MaybePlacementFile,
     output_option,
 )
-from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.groups import flatten_option_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
     LauncherName,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.judge import JudgedPlacement
 
 
-@with_groups
+@flatten_option_groups
 def command(
     graph: GraphFile,
     placement: MaybePlacementFile = None,
@@ -51,21 +51,21 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a placement, and what the launcher would do by default.
+    """Measure a placement, and the launcher's default placement.
 
     \b
-    predicted time    startups, latencies and the busiest link, network card or
-                      memory; if bandwidths are known
-    hop-bytes         sum over messages of bytes times distance
-    hops per byte     the same divided by all bytes; 'distance per byte' where a
+    predicted time    startups, latencies, and the busiest link, NIC or memory; if
+                      bandwidths are known
+    hop-bytes         sum of bytes times distance over all messages
+    hops per byte     hop-bytes divided by all bytes; 'distance per byte' if the
                       machine's links have lengths
     dilation, average and dilation, maximum: links that a message crosses
-    link traffic, average: bytes per link, over the links that carry any
+    link traffic, average: bytes per link, over all links with traffic
     congestion        largest load divided by bandwidth (in bytes if none is known)
     bytes between nodes, and the most in or out of a node
-    slot load, maximum: of the ranks on one slot, if ranks share slots
-    share on minimal routes, where routing adapts: the rest takes detours
-    gap               value / a lower bound that is quick to prove; 1 is optimal
+    slot load, maximum: load of the ranks on one slot, if ranks share slots
+    share on minimal routes: with adaptive routing, the rest takes detours
+    gap               value divided by a quickly proved lower bound; 1 is optimal
 
     \b
     Examples:
@@ -83,7 +83,7 @@ def command(
     from topoloom.tasks.problem import AllocationSpec
 
     check_int64("--hottest", hottest, 0)
-    where = AllocationSpec(*allowed, seed, limits.launch_order(launcher))
+    where = AllocationSpec(*allowed, seed, limits.make_launch_order(launcher))
     given = load_placement_problem("judge", graph, placement, machine, where)
     judged = judge_placement(given, load_phases(graph), hottest)
     phase_names = load_phase_names(graph)
@@ -116,7 +116,7 @@ def _print(judged: JudgedPlacement, written: list[Path]) -> None:
     from topoloom.nodes.hosts import format_share
     from topoloom.placements.measures import format_gain, format_measure, measure_title
     from topoloom.support.units import format_bytes, format_seconds
-    from topoloom.tasks.optimality_gap import gap_text
+    from topoloom.tasks.optimality_gap import format_gap
 
     allocation = judged.given.allocation
     machine, placed = allocation.machine, judged.given.file is not None
@@ -129,7 +129,7 @@ def _print(judged: JudgedPlacement, written: list[Path]) -> None:
                 format_measure(name, after, machine),
                 format_gain(name, value, after),
             ]
-        rows.append([*row, gap_text(judged.gaps.get(name))])
+        rows.append([*row, format_gap(judged.gaps.get(name))])
     columns = ["", "block (default)"] + ([judged.name, "gain"] if placed else [])
     columns.append("gap" if any(judged.gaps.values()) else "")
     name = machine_name(machine, judged.given.node)

@@ -14,19 +14,19 @@ from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.support.units import counted
 from topoloom.tasks.balancing.task_list import MAX_BYTES, TaskList, integer
 
-#: The optional first line of the table.
+#: Optional header line of the table.
 HEAD = "task,task,bytes"
 
 
 def with_edges(tasks: TaskList, path: str | Path) -> TaskList:
-    """Add the messages between tasks in a period.
+    """Return the tasks with the messages that they send per period.
 
     Parameters
     ----------
     path
         A table with the columns ``task,task,bytes``; repeated pairs are summed. Or a
-        file that `topoloom.load_graph` reads, whose rank i is the task on line i of its
-        table.
+        communication graph that `topoloom.load_graph` reads; rank i is the task on line
+        i of the task table.
 
     Raises
     ------

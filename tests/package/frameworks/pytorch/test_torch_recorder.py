@@ -125,7 +125,7 @@ for _ in range(3):
 os.kill(os.getpid(), signal.SIGKILL)
 """))  # fmt: skip
     assert done.status == 1
-    assert "the command ended with status 1; what it sent until then" in done.err
+    assert "the command ended with status 1; the file contains" in done.err
     assert load_calls() == {("allreduce", (0, 1, 2, 3), -1, 40): 3}
 
 
@@ -136,8 +136,8 @@ def test_ranks_without_counts_are_named(topoloom: Command) -> None:
     command = [sys.executable, str(DOUBLE / "torchrun"), "4", "train.py"]
     done = topoloom("record", "-o", "p.npz", "--", *command)
     assert done.status == 1
-    assert "nothing came from rank 2" in done.err
-    assert "ranks left nothing" not in done.err
+    assert "no data from rank 2" in done.err
+    assert "ranks have no trace" not in done.err
 
 
 def test_ctrl_c_ends_the_job_and_keeps_its_counts(topoloom: Command) -> None:
@@ -238,7 +238,7 @@ for rank in "01":
     assert (done.status, done.err) == (0, "")
     assert load_calls() == {("barrier", (0, 1), -1, 0): 1}
     both = topoloom("record", "--torch", "--nccl", "-o", "p.npz", *command)
-    assert "--torch counts what PyTorch calls, --nccl what NCCL does" in both.err
+    assert "--torch and --nccl select different recorders" in both.err
 
 
 def test_counts_outlive_a_failed_write(
@@ -265,7 +265,7 @@ raise SystemExit(7 * (int(os.environ["MASTER_PORT"]) >= 1 << 16))
     hidden = f"{sys.executable} -I train.py"
     done = topoloom("record", "-o", "p.npz", "--world", 8, "--", "sh", "-c", hidden)
     assert done.status == 7
-    assert "or its Python ignores PYTHONPATH" in done.err
+    assert "or Python ignores PYTHONPATH" in done.err
 
 
 WORLD = """\
@@ -330,7 +330,7 @@ dist.all_reduce(Tensor(10), groups[0])
     [
         (["--world", "8", "--rank", "8"], "'8' is not a list of increasing numbers"),
         (["--world", "0"], "--world is 0"),
-        (["--rank", "3"], "--rank needs --world"),
+        (["--rank", "3"], "--rank requires --world"),
         (["--world", "8", "--rank", ""], "'' is not a list of increasing numbers"),
         (["--world", "8", "--mpicc", "mpicc"], "--mpicc is for MPI programs"),
         (["--world", "8", "--timeout", "0"], "--timeout 0 leaves the job no time"),
@@ -383,7 +383,7 @@ def test_programs_without_torch_leave_no_counts(topoloom: Command) -> None:
     done = topoloom("record", "-o", "p.npz", "--world", 8, "--",
                     sys.executable, "-c", "import sys; sys.exit(4)")  # fmt: skip
     assert done.status == 4
-    assert "no process of the command started a world" in done.err
+    assert "no process of the command initialized" in done.err
     missing = topoloom("record", "-o", "p.npz", "--world", 8, "--", "no-such-program")
     assert "cannot run 'no-such-program'" in missing.err
 

@@ -136,7 +136,7 @@ def record_uneven_exchange(groups: Sequence[tuple[int, ...]], ranks: int) -> Pro
     for members in groups:
         for rank in members:
             parts = [(rank + 2 * peer) % 3 * 10 for peer in members]
-            trace.exchange(rank, members, parts)
+            trace.add_exchange(rank, members, parts)
     return trace.profile()
 
 
@@ -171,7 +171,8 @@ def test_exchanges_of_few_pairs_are_reported(topoloom: Command) -> None:
     """As in a stencil, which follows no axis and has no known groups."""
     trace = Trace(8)
     for rank in range(8):
-        trace.exchange(rank, range(8), [5 * (peer == rank ^ 1) for peer in range(8)])
+        parts = [5 * (peer == rank ^ 1) for peer in range(8)]
+        trace.add_exchange(rank, range(8), parts)
         trace.send(rank, rank ^ 1, 2, kind="direct")
     found = infer_mesh(trace.profile())
     assert found.mesh == {"axis1": 8}
@@ -181,7 +182,7 @@ def test_exchanges_of_few_pairs_are_reported(topoloom: Command) -> None:
     assert "left over  56 B in all, along none" in topoloom(*words).out
     on_machine = topoloom(*words, "--machine", "torus:8")
     assert on_machine.status
-    assert "nothing in p.npz moves along axes; topoloom map places" in on_machine.err
+    assert "nothing in p.npz sends along axes; use topoloom map" in on_machine.err
 
 
 @pytest.mark.parametrize("name", [name for name in WRITERS if name != "goal"])

@@ -287,13 +287,13 @@ def test_tables_that_cannot_be_read_are_refused(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--plan"], "say with -m, or --check, how the hosts are wired"),
+        (["--plan"], "the wiring of the hosts is unknown; add -m or --check"),
         (["--plan", "-m", "tree:4:4", "--check", "m.toml"], "leave one of them out"),
         (["--plan", "-m", "tree:4:4", "--", "srun"], "leave -- LAUNCHER out"),
         (["--plan", "-m", "tree:4:4", "--quick"], "leave --quick out"),
         (["--measured", "none.csv", "-m", "tree:4:4"], "none.csv"),
         (["--partial", "-o", "m.toml", "--", "srun"], "--partial is for files of"),
-        ([], "say behind -- what starts the ranks"),
+        ([], "no launcher is given; add it after --"),
     ],
 )
 def test_wrong_options_of_probe_plans_are_refused(

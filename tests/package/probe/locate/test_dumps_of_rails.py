@@ -115,12 +115,12 @@ def test_truncated_or_foreign_dumps_require_the_partial_option(
     output = topoloom(*words)
     assert output.status == 2
     assert f"{files[7].name}:" in output.err
-    assert "is cut short; --partial uses what could be read" in output.err
+    assert "is truncated; --partial uses the readable part" in output.err
     (dumps / "slurm.out").write_text("srun: job 7\n\x00\xff\nstep 2\n")
     output = topoloom(*words, "--partial")
     assert output.status == 1
     assert output.out.startswith(f"{NIC}: messages take 2.0")
-    assert "is cut short" in output.out
+    assert "is truncated" in output.out
 
 
 def test_dumps_with_missing_ranks_require_the_partial_option(
