@@ -61,7 +61,7 @@ void free_nodes(struct nodes* nodes);
 int gather_loads(struct comm_state* state, int64_t load, const int64_t** loads);
 
 // ---- decide_by_messages.c ----------------------------------------------------------------------------------------
-/// Computes a plan by topoloom_decide(). Collective.
+/// Computes a plan by topoloom_decide_by_messages(). Collective.
 int decide_by_messages(struct comm_state* state, long long count, topoloom_own_plan* own);
 
 // ---- plan.c ------------------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends and receives the messages of topoloom_decide().
+// Sends and receives the messages of topoloom_decide_by_messages().
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,8 +64,8 @@ int decide_by_messages(struct comm_state* state, long long count, topoloom_own_p
     struct channel channel = {.comm = state->own};
     const topoloom_channel messages = {&channel, send_message, receive_message};
     char error[256] = "";
-    const int result = topoloom_decide((uint32_t)state->rank, (uint32_t)state->ranks, count, &messages, own,
-                                       error, sizeof error);
+    const int result = topoloom_decide_by_messages((uint32_t)state->rank, (uint32_t)state->ranks, count,
+                                                   &messages, own, error, sizeof error);
     while (channel.sent != NULL) {
         struct sent_message* next = channel.sent->next;
         if (channel.status == MPI_SUCCESS)

@@ -79,8 +79,8 @@ static int create_line(struct topoloom_grid_state* grid, int dimension) {
     bool is_ok = listed != NULL && members != NULL;
     if (is_ok) {
         list_lines(grid, dimension, listed);
-        is_ok = topoloom_strategy_at_once(grid->whole->strategy, ranks / (size_t)extent, listed, &strategy,
-                                          reason, sizeof reason) == 0;
+        is_ok = topoloom_strategy_for_concurrent_calls(grid->whole->strategy, ranks / (size_t)extent, listed,
+                                                       &strategy, reason, sizeof reason) == 0;
     }
     free(listed);
     if (is_ok) {

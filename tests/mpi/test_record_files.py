@@ -62,8 +62,8 @@ def test_a_recording_becomes_a_profile(tmp_path: Path) -> None:
     assert pairs(profile.point_to_point(7)) == {(0, 1): (10, 1)}
     assert pairs(profile.direct()) == {(0, 2): (5, 1)}
     # The root, rank 1 of {2, 1, 0}, sends on to the next ones around the circle.
-    assert pairs(profile.expanded()) == {(1, 0): (200, 4), (1, 2): (200, 4)}
-    assert not pairs(profile.expanded(0))
+    assert pairs(profile.sum_collectives()) == {(1, 0): (200, 4), (1, 2): (200, 4)}
+    assert not pairs(profile.sum_collectives(0))
     assert pairs(profile.edges("keep")) == pairs(profile.edges("drop"))
     assert profile.edges("expand").bytes.sum() == 140 + 5 + 400
     assert profile.graph("keep", 7).total_bytes == 10

@@ -11,7 +11,7 @@
 #include "topoloom/balance/distributed/decide.hpp"
 #include "topoloom/balance/distributed/decision_times.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/capi/guarded.hpp"
+#include "topoloom/capi/error_boundary.hpp"
 #include "topoloom/capi/topoloom_balancers.h"
 #include "topoloom/machine/text/machine_text.hpp"
 
@@ -109,8 +109,8 @@ int topoloom_balancer_own_plan(const topoloom_balancer* balancer, size_t ranks, 
     });
 }
 
-int topoloom_decide(uint32_t rank, uint32_t ranks, int64_t load, const topoloom_channel* messages,
-                    topoloom_own_plan* plan, char* error, size_t error_size) {
+int topoloom_decide_by_messages(uint32_t rank, uint32_t ranks, int64_t load, const topoloom_channel* messages,
+                                topoloom_own_plan* plan, char* error, size_t error_size) {
     bool is_complete = true;
     const int status = run_guarded(error, error_size, [&] {
         PeerChannel channel;

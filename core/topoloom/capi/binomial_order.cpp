@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "topoloom/base/id.hpp"
-#include "topoloom/capi/guarded.hpp"
+#include "topoloom/capi/error_boundary.hpp"
 #include "topoloom/capi/topoloom.h"
 
 using namespace topoloom;

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "topoloom/capi/guarded.hpp"
+#include "topoloom/capi/error_boundary.hpp"
 #include "topoloom/capi/topoloom_schedules.h"
 #include "topoloom/schedule/cost/combining_cost.hpp"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "topoloom/capi/guarded.hpp"
+#include "topoloom/capi/error_boundary.hpp"
 #include "topoloom/capi/strategy.hpp"
 #include "topoloom/capi/topoloom_schedules.h"
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/capi/guarded.hpp"
+#include "topoloom/capi/error_boundary.hpp"
 #include "topoloom/capi/topoloom_schedules.h"
 #include "topoloom/execute/compile.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"

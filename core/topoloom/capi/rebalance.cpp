@@ -12,7 +12,7 @@
 #include "topoloom/balance/balancer.hpp"
 #include "topoloom/balance/tasks/tasks.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/capi/guarded.hpp"
+#include "topoloom/capi/error_boundary.hpp"
 #include "topoloom/capi/process_map.hpp"
 #include "topoloom/capi/topoloom_rebalance.h"
 #include "topoloom/metric/proxies.hpp"

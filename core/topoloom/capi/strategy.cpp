@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/capi/guarded.hpp"
+#include "topoloom/capi/error_boundary.hpp"
 #include "topoloom/capi/topoloom_schedules.h"
 #include "topoloom/strategy/share_strategy.hpp"
 
@@ -66,8 +66,9 @@ int topoloom_strategy_make(const topoloom_setting* setting, topoloom_strategy** 
     });
 }
 
-int topoloom_strategy_at_once(const topoloom_strategy* whole, size_t calls, const uint32_t* ranks,
-                              topoloom_strategy** strategy, char* error, size_t error_size) {
+int topoloom_strategy_for_concurrent_calls(const topoloom_strategy* whole, size_t calls,
+                                           const uint32_t* ranks, topoloom_strategy** strategy, char* error,
+                                           size_t error_size) {
     return run_guarded(error, error_size, [&] {
         const std::size_t all = whole->setting.ranks;
         if (calls == 0 || all % calls != 0)

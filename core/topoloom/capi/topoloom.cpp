@@ -9,7 +9,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/option.hpp"
-#include "topoloom/capi/guarded.hpp"
+#include "topoloom/capi/error_boundary.hpp"
 #include "topoloom/capi/learned_machine.hpp"
 #include "topoloom/capi/process_map.hpp"
 #include "topoloom/place/effort.hpp"

@@ -122,9 +122,9 @@ TOPOLOOM_API int topoloom_strategy_make(const topoloom_setting* setting, topoloo
 
 /* Creates the strategy for concurrent calls that share the machine. `ranks` lists each rank of `whole` once,
  * call by call; all calls have the same number of ranks. The strategy then chooses for one of these calls. */
-TOPOLOOM_API int topoloom_strategy_at_once(const topoloom_strategy* whole, size_t calls,
-                                           const uint32_t* ranks, topoloom_strategy** strategy, char* error,
-                                           size_t error_size);
+TOPOLOOM_API int topoloom_strategy_for_concurrent_calls(const topoloom_strategy* whole, size_t calls,
+                                                        const uint32_t* ranks, topoloom_strategy** strategy,
+                                                        char* error, size_t error_size);
 
 /* Writes a node number for each rank; equal numbers mean the same node. */
 TOPOLOOM_API void topoloom_strategy_nodes(const topoloom_strategy* strategy, int64_t* node);

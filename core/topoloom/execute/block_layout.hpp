@@ -47,7 +47,7 @@ class BlockLayout {
     [[nodiscard]] std::optional<Location> final_location(std::uint64_t block) const;
     /// Calls visit(block) for each block with a final location.
     template <class Visit>
-    void each_final(const Visit& visit) const {
+    void for_each_final_block(const Visit& visit) const {
         const std::uint64_t ranks = collective_.ranks();
         if (collective_.is_personalized()) {
             for (std::uint64_t origin = 0; origin < ranks; ++origin) {

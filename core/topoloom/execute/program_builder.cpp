@@ -89,7 +89,7 @@ void ProgramBuilder::begin_round() {
     scratch_.reuse();
     if (has_begun_ || layout_.collective().reduces()) return;
     has_begun_ = true;
-    layout_.each_final([&](std::uint64_t block) {
+    layout_.for_each_final_block([&](std::uint64_t block) {
         const std::optional<Location> first = layout_.initial_location(block);
         if (!first || *first == layout_.final_location(block)) return;
         append_operation(meanwhile_, {false, *first, *layout_.final_location(block), layout_.units(block)});
@@ -307,7 +307,7 @@ RankProgram ProgramBuilder::finish() {
     close_round();
     if (program_.rounds.empty()) program_.rounds.emplace_back();
     if (!is_scan(layout_.collective().operation())) {
-        layout_.each_final([&](std::uint64_t block) {
+        layout_.for_each_final_block([&](std::uint64_t block) {
             if (layout_.units(block) == 0) return;
             append_operation(
                 after_, {false, state_of(block).at, *layout_.final_location(block), layout_.units(block)});

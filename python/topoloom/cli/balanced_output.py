@@ -45,7 +45,7 @@ def balance_file(
     from topoloom.cli.console import print_facts, print_json
     from topoloom.figure.plan import draw_plan
     from topoloom.support.units import parse_bytes
-    from topoloom.tasks.balancing.rank_slots import placed_ranks
+    from topoloom.tasks.balancing.rank_slots import find_rank_slots
     from topoloom.tasks.balancing.task_edges import with_edges
     from topoloom.tasks.balancing.task_graph import is_task_graph, read_task_graph
     from topoloom.tasks.balancing.task_list import read_tasks
@@ -67,7 +67,7 @@ def balance_file(
             "--periods is the number of times that --edges are sent; add --edges"
         )
     count = rank_count(tasks, options.ranks)
-    ranks = placed_ranks(count, machine, placement, where)
+    ranks = find_rank_slots(count, machine, placement, where)
     if simulate and ranks is None:
         raise Error("--simulate requires a machine; add --machine")
     size = parse_bytes(options.memory) if options.memory is not None else None
@@ -126,7 +126,10 @@ def _print(result: TaskRedistribution, times: dict[str, float]) -> None:
     if len(moves) > MAX_LISTED:
         facts.append(("not listed", f"{len(moves) - MAX_LISTED:,}; --json has all"))
     facts += [
-        ("busiest rank", f"{result.over_mean:.4f} of the mean{_format_excess(found)}"),
+        (
+            "busiest rank",
+            f"{result.load_over_mean:.4f} of the mean{_format_excess(found)}",
+        ),
         ("bytes that move", f"{found.moved_bytes:,}"),
         ("at least", f"{found.least_bytes:,}"),
     ]

@@ -55,7 +55,9 @@ def note_placement(placed: PlacedJob, launch: Launch) -> None:
     )
 
     def format_bytes(name: str) -> str:
-        written = format_change(name, lambda value: format_measure(name, value, machine))
+        written = format_change(
+            name, lambda value: format_measure(name, value, machine)
+        )
         return f"{measure_title(name, machine)} {written}"
 
     note(

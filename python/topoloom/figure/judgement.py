@@ -20,7 +20,7 @@ from topoloom.figure.links import (
     choose_load_unit,
     find_torus_links,
 )
-from topoloom.figure.matrix import draw_matrix, ordered_matrix
+from topoloom.figure.matrix import draw_matrix, make_ordered_matrix
 from topoloom.figure.page import open_page
 from topoloom.figure.torus import draw_torus
 from topoloom.nodes.hosts import format_share
@@ -220,7 +220,9 @@ def _draw_matrices(
 ) -> None:
     from matplotlib.colors import LogNorm
 
-    matrices = {n: ordered_matrix(graph, allocation, p) for n, p in placements.items()}
+    matrices = {
+        n: make_ordered_matrix(graph, allocation, p) for n, p in placements.items()
+    }
     values = np.concatenate([m[m > 0] for m, _ in matrices.values()])
     low, high = (values.min(), values.max()) if values.size else (1.0, 1.0)
     norm = LogNorm(low if low < high else low / 10, high)

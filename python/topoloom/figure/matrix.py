@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MAX_CELLS = 256
 
 
-def ordered_matrix(
+def make_ordered_matrix(
     graph: CommGraph, allocation: Allocation, placement: Placement
 ) -> tuple[npt.NDArray[np.float64], int]:
     """Sum bytes into a square of at most `MAX_CELLS` cells; also return ranks per cell.

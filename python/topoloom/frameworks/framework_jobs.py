@@ -47,8 +47,8 @@ def parse_framework(text: str) -> Framework:
         return Framework("megatron", (int(match[1]), int(match[2])))
     if text not in FRAMEWORKS:
         raise Error(
-            f"{describe_unknown_name('framework', text, FRAMEWORKS)}; megatron-0.8 selects "
-            "that release of Megatron-Core"
+            f"{describe_unknown_name('framework', text, FRAMEWORKS)}; "
+            "megatron-0.8 selects that release of Megatron-Core"
         )
     return Framework(text, NEWEST)
 

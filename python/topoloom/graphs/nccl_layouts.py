@@ -16,7 +16,7 @@ from topoloom.graphs.nccl_collectives import make_nccl_expansion
 from topoloom.graphs.phases import add_phases
 
 
-def graph_by_nccl(
+def make_nccl_graph(
     layout: Layout,
     traffic: Sequence[Traffic],
     device_of_rank: NDArray[np.int64],

@@ -59,7 +59,7 @@ def load_phase_names(path: str | Path) -> list[str]:
     return [str(names[number]) for number in numbers]
 
 
-def phase_array(phases: Sequence[CommGraph]) -> Ints:
+def make_phase_array(phases: Sequence[CommGraph]) -> Ints:
     """Make the array ``phases`` of a pattern file."""
     numbered = [
         np.insert(edge_rows(graph), 0, number, axis=1)

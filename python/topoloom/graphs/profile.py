@@ -92,7 +92,7 @@ class Profile:
         """Sum the v-collectives of each pair of ranks."""
         return self._sum_traffic(self.traffic[:, 1] == _DIRECT, phase)
 
-    def expanded(
+    def sum_collectives(
         self, phase: int | None = None, expansion: Expansion | None = None
     ) -> Messages:
         """Expand collectives to messages, by default like an MPI library; sum these."""
@@ -147,11 +147,11 @@ class Profile:
             from topoloom.graphs.nccl_collectives import make_nccl_expansion
 
             by_nccl = make_nccl_expansion(self.rank_count, gpus_per_node)
-            parts += [self.direct(phase), self.expanded(phase, by_nccl)]
+            parts += [self.direct(phase), self.sum_collectives(phase, by_nccl)]
         else:
             check_collectives(collectives, (*COLLECTIVES, BY_NCCL))
         if collectives == "expand":
-            parts += [self.direct(phase), self.expanded(phase)]
+            parts += [self.direct(phase), self.sum_collectives(phase)]
         return concatenate(parts).summed()
 
     def graph(

@@ -109,7 +109,7 @@ def load_machine_and_description(
 def describe_machine(
     text: str | Path, partial: bool = False, speeds: GivenSpeeds | None = None
 ) -> MachineDescription:
-    """Load a description as `load_machine_and_description` does, but do not parse machine text."""
+    """Load a description without parsing machine text."""
     path, name = Path(text), str(text)
     if speeds is not None and any(speeds):
         suffixes = [end for _, ends in FORMATS.values() for end in ends]

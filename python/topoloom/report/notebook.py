@@ -50,7 +50,9 @@ def graph_html(graph: CommGraph) -> str:
         "messages": f"{graph.total_messages:,}",
         "bytes": format_bytes(graph.total_bytes),
     }
-    return html_fragment("communication graph", _draw_matrix(graph), make_html_table(facts))
+    return html_fragment(
+        "communication graph", _draw_matrix(graph), make_html_table(facts)
+    )
 
 
 def judgement_html(judgement: Judgement) -> str:

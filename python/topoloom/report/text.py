@@ -80,7 +80,7 @@ def collect_facts(report: Report) -> dict[str, Any]:
         "busy_means": by.title,
         "simulator": report.simulator,
         "simulated": _list_simulated(report),
-        "pairs": heaviest_pairs(report),
+        "pairs": find_heaviest_pairs(report),
         "sources": [
             _describe_source(view) for view in report.views if view.made is not None
         ],
@@ -194,7 +194,7 @@ def _make_load_histogram(before: View, after: View, by: LoadUnit) -> Histogram:
     return make_histogram(busy, [before.name, after.name], by)
 
 
-def heaviest_pairs(report: Report) -> list[Pair]:
+def find_heaviest_pairs(report: Report) -> list[Pair]:
     """Find the rank pairs with the most bytes; ties are sorted by rank."""
     graph, machine = report.graph, report.machine
     amount = np.asarray(graph.bytes)

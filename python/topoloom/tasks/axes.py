@@ -26,8 +26,8 @@ from topoloom.graphs.axes import (
 )
 from topoloom.graphs.graph_file import save_graph
 from topoloom.graphs.layouts import Layout, LayoutOrders, layout_graph, order_layouts
-from topoloom.graphs.nccl_layouts import graph_by_nccl
-from topoloom.graphs.phases import phase_array
+from topoloom.graphs.nccl_layouts import make_nccl_graph
+from topoloom.graphs.phases import make_phase_array
 from topoloom.graphs.profile import load_profile
 from topoloom.graphs.traces.mesh import InferredMesh, infer_mesh
 from topoloom.launch.scheduler_requests import SCHEDULERS
@@ -100,7 +100,9 @@ class MappedAxes:
             layout = orders.layout(self.chosen)
         devices = orders.device_of_rank(self.chosen)
         slots = orders.allocation.slot_count
-        return graph_by_nccl(layout, orders.traffic, devices, slots, self.gpus_per_node)
+        return make_nccl_graph(
+            layout, orders.traffic, devices, slots, self.gpus_per_node
+        )
 
     @property
     def phase_names(self) -> list[str]:
@@ -115,7 +117,7 @@ class MappedAxes:
             names += [one.name] * (1 if alone else len(phases))
         return names
 
-    def by_nccl(self, gpus_per_node: int | None = None) -> MappedAxes:
+    def with_nccl_messages(self, gpus_per_node: int | None = None) -> MappedAxes:
         """Return a copy whose graph contains the messages of NCCL.
 
         A node has one GPU per slot of its host. If hosts have one slot, a node has
@@ -171,7 +173,7 @@ class MappedAxes:
     def save_pattern(self, path: str | Path) -> None:
         """Write the communication graph and its named phases."""
         graph, phases = self.graph
-        extra = {"phases": phase_array(phases), "phase_names": self.phase_names}
+        extra = {"phases": make_phase_array(phases), "phase_names": self.phase_names}
         save_graph(path, graph, extra)
 
     def text(self, program: str) -> str:

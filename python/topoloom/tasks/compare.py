@@ -12,7 +12,7 @@ from topoloom._core import Error, Placement, Sharing, mappers, place
 from topoloom.support.gain import gain
 from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
-from topoloom.tasks.optimality_gap import gaps, quick_bounds
+from topoloom.tasks.optimality_gap import gaps, prove_quick_bounds
 from topoloom.tasks.problem import Problem, place_like_launcher
 from topoloom.tasks.search import (
     UNLIMITED,
@@ -133,7 +133,7 @@ def compare_mappers(
         if interrupted:
             break
     # Bounds are valid only for one rank per slot.
-    bounds = None if shared else quick_bounds(graph, allocation, chosen.phases)
+    bounds = None if shared else prove_quick_bounds(graph, allocation, chosen.phases)
     before = results[0][chosen.measure]
     for result in results:
         result["gain_percent"] = gain(before, result[chosen.measure])

@@ -10,7 +10,7 @@ from topoloom._core import CommGraph, Judgement, Placement, judge
 from topoloom.machines.link_names import format_link
 from topoloom.placements.measures import collect_measures
 from topoloom.tasks.objective import predict_time
-from topoloom.tasks.optimality_gap import Gaps, gaps, quick_bounds
+from topoloom.tasks.optimality_gap import Gaps, gaps, prove_quick_bounds
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.problem import place_like_launcher
 
@@ -90,7 +90,7 @@ def judge_placement(
     before |= collect_measures(judge(*by_block), shared)
     values = predict_time(*on, phases) | collect_measures(judgement, shared)
     # Bounds are valid only for one rank per slot.
-    bounds = None if shared else quick_bounds(graph, where, phases)
+    bounds = None if shared else prove_quick_bounds(graph, where, phases)
     return JudgedPlacement(
         given,
         given.file.mapper if given.file is not None else "block",

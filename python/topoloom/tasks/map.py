@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from topoloom._core import Sharing, place
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
-from topoloom.tasks.map_previous_slots import count_moved, previous_slots
+from topoloom.tasks.map_previous_slots import count_moved_ranks, previous_slots
 from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
 from topoloom.tasks.optimality_gap import gap
 from topoloom.tasks.problem import Problem, place_like_launcher
@@ -121,7 +121,7 @@ def map_ranks(
         chosen,
         seconds,
         found.proven,
-        None if before is None else count_moved(before, placement),
+        None if before is None else count_moved_ranks(before, placement),
     )
 
 

@@ -62,6 +62,6 @@ def _list_named_nodes(
         yield node, (host, node % each)
 
 
-def count_moved(slots: Any, placement: Any) -> int:
+def count_moved_ranks(slots: Any, placement: Any) -> int:
     """Count the ranks whose slot differs from their previous slot."""
     return int(np.count_nonzero((slots >= 0) & (slots != placement.slots)))

@@ -15,7 +15,7 @@ QUICK_WORK = 2**23
 Gaps = dict[str, float | None]
 
 
-def quick_bounds(
+def prove_quick_bounds(
     graph: CommGraph, allocation: Allocation, phases: Sequence[CommGraph] = ()
 ) -> Bounds | None:
     """Prove bounds quickly; results do not depend on the CPU speed."""

@@ -12,7 +12,7 @@ import numpy as np
 from topoloom._core import CommGraph, Error
 from topoloom.graphs.graph_file import FORMATS, load_graph, save_graph
 from topoloom.graphs.patterns import PATTERNS, Request, make_graph, make_phases
-from topoloom.graphs.phases import load_phase_names, load_phases, phase_array
+from topoloom.graphs.phases import load_phase_names, load_phases, make_phase_array
 from topoloom.graphs.profile import BY_NCCL, COLLECTIVES, Profile
 from topoloom.graphs.traces.trace_formats import (
     FORMATS as TRACES,
@@ -44,7 +44,7 @@ class PatternResult(NamedTuple):
             return
         extra: dict[str, Any] = {}
         if self.phases:
-            extra["phases"] = phase_array(list(self.phases))
+            extra["phases"] = make_phase_array(list(self.phases))
         if self.phase_names:
             extra["phase_names"] = self.phase_names
         save_graph(path, self.graph, extra)

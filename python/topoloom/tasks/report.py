@@ -53,14 +53,14 @@ def build_report(
     page.
     """
     from topoloom.report.data import Report
-    from topoloom.tasks.optimality_gap import quick_bounds
+    from topoloom.tasks.optimality_gap import prove_quick_bounds
     from topoloom.tasks.problem import place_like_launcher
 
     first = made[0].file
     where = first.allocation
     shared = any(one.file.placement.shared for one in made)
     # Bounds are valid only for one rank per slot.
-    bounds = None if shared else quick_bounds(graph, where, phases)
+    bounds = None if shared else prove_quick_bounds(graph, where, phases)
     few = len(set(names)) <= MAX_PARTS
     parts: dict[str, list[CommGraph]] = {name: [] for name in names if few}
     for name, phase in zip(names if parts else (), phases, strict=True):

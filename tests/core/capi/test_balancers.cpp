@@ -135,8 +135,8 @@ Moves run_distributed_plan(const Loads& loads) {
             ThreadMessages::Rank context{&post, rank, {}, 1'000'000};
             const topoloom_channel carrier{&context, ThreadMessages::send, ThreadMessages::receive};
             char error[256] = "";
-            statuses[rank] =
-                topoloom_decide(rank, ranks, loads[rank], &carrier, &plans[rank], error, sizeof error);
+            statuses[rank] = topoloom_decide_by_messages(rank, ranks, loads[rank], &carrier, &plans[rank],
+                                                         error, sizeof error);
         });
     for (auto& thread : threads) thread.join();
     CHECK(std::ranges::count(statuses, 0) == ranks);
@@ -192,7 +192,7 @@ TEST_CASE("a transport that fails returns its own status") {
     const topoloom_channel carrier{&context, ThreadMessages::send, ThreadMessages::receive};
     topoloom_own_plan plan{};
     char error[256] = "";
-    CHECK(topoloom_decide(0, 2, 4, &carrier, &plan, error, sizeof error) == 2);
+    CHECK(topoloom_decide_by_messages(0, 2, 4, &carrier, &plan, error, sizeof error) == 2);
     CHECK(plan.owner == nullptr);
 }
 

@@ -52,7 +52,7 @@ void check_result(RankMemory& memory, const BlockLayout& layout) {
     const auto shares = static_cast<std::uint32_t>(collective.promised_shares(layout.rank()));
     for (std::uint32_t rank = 0; rank < shares; ++rank) weights += contribution_weight(rank);
     if (collective.reduces() && shares == 0) return;
-    layout.each_final([&](std::uint64_t block) {
+    layout.for_each_final_block([&](std::uint64_t block) {
         for (std::int64_t i = 0; i < layout.units(block); ++i) {
             Unit expected = make_initial_unit(collective, layout.rank().value, block, i);
             if (collective.reduces()) expected = {expected.id, weights, 0, shares};

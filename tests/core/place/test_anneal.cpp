@@ -16,7 +16,7 @@
 #include "topoloom/place/local/anneal.hpp"
 #include "topoloom/place/local/region_anneal.hpp"
 #include "topoloom/place/mapper.hpp"
-#include "topoloom/place/simple/simple.hpp"
+#include "topoloom/place/simple/launcher_orders.hpp"
 #include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/packed_graph.hpp"

@@ -28,14 +28,14 @@ TEST_CASE("the cost of swapping pairs equals the cost of their edges, for any se
         for (std::int64_t& x : at) x = rng.below(50);
         const auto apart = [&](Part p, Part q) { return std::abs(at[p.value] - at[q.value]); };
         const auto ranks_of = [&](Part p) -> const std::vector<Vertex>& { return ranks[p.value]; };
-        const auto farther_from = [&](Part left) {
+        const auto make_distance_difference = [&](Part left) {
             return [&, left](Part q) { return apart(Part{left.value + 1}, q) - apart(left, q); };
         };
 
         partition::WeightedGraph choices;
         std::vector<std::int64_t> bias;
         multilevel::HalfSwapCosts(partition::make_weighted_graph(graph, std::vector<std::int64_t>(60, 1)),
-                                  part_of, parts, lefts, ranks_of, farther_from)
+                                  part_of, parts, lefts, ranks_of, make_distance_difference)
             .weigh(choices, bias, 2);
         for (std::uint32_t swapped = 0; swapped < 16; ++swapped) {
             std::vector<Part> lies = id_list<Part>(parts);  // parts of the ranks after the swaps

@@ -105,7 +105,7 @@ TEST_CASE("a tiling is the permutation of the published algorithm 5.12") {
             published.push_back(i);
         }
     }
-    const Cells order = grid::tile_order({p_2, p_1}, {k_2, k_1});
+    const Cells order = grid::order_by_tiles({p_2, p_1}, {k_2, k_1});
     for (std::uint32_t i = 0; i < order.size(); ++i) CHECK(published[order[i].value] == i);
 }
 
@@ -113,15 +113,15 @@ TEST_CASE("every order is a permutation of the cells, and strips join neighbors"
     for (const Extents& grid : {Extents{12, 10}, {7, 5, 3}, {13}, {2, 3, 4, 5}, {1, 6}}) {
         const std::size_t cells = std::accumulate(grid.begin(), grid.end(), 1U, std::multiplies<>{});
         const grid::WeightedGrid weighted{grid, std::vector<double>(grid.size(), 1.0)};
-        CHECK(is_permutation_of(grid::tile_order(grid, grid), cells));
-        CHECK(is_permutation_of(grid::halving_order(weighted), cells));
+        CHECK(is_permutation_of(grid::order_by_tiles(grid, grid), cells));
+        CHECK(is_permutation_of(grid::order_by_halving(weighted), cells));
         for (std::size_t along = 0; along < grid.size(); ++along) {
             Extents strips(grid.size(), 2);
             for (std::size_t i = 0; i < grid.size(); ++i) strips[i] = std::min(strips[i], grid[i]);
             std::vector<std::size_t> axes(grid.size());
             std::iota(axes.begin(), axes.end(), std::size_t{0});
             std::swap(axes[0], axes[along]);
-            CHECK(is_permutation_of(grid::strip_order(grid, axes, strips), cells));
+            CHECK(is_permutation_of(grid::order_by_strips(grid, axes, strips), cells));
         }
         Cells halves = id_list<GridCell>(cells);
         const std::vector<std::uint32_t> sizes{static_cast<std::uint32_t>(cells) / 2, 0,
@@ -129,7 +129,7 @@ TEST_CASE("every order is a permutation of the cells, and strips join neighbors"
         grid::bisect_cells(weighted, halves, sizes);
         CHECK(is_permutation_of(halves, cells));
     }
-    const Cells order = grid::strip_order({9, 8}, {0, 1}, {1, 4});
+    const Cells order = grid::order_by_strips({9, 8}, {0, 1}, {1, 4});
     std::size_t steps = 0;
     for (std::size_t i = 1; i < order.size(); ++i) {
         const auto [a, b] = std::minmax(order[i - 1].value, order[i].value);

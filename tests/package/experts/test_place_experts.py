@@ -301,8 +301,8 @@ def test_loads_and_visits_are_measured_with_the_same_tokens(tmp_path: Path) -> N
     ids[:, 1::2] = [2, 3]
     np.savez(tmp_path / "t.npz", topk_ids=ids)
     found = read_routing(tmp_path / "t.npz")
-    assert found.searched_loads.tolist() == [[100, 100, 0, 0]]
-    assert found.measured_loads.tolist() == [[0, 0, 100, 100]]
+    assert found.search_loads.tolist() == [[100, 100, 0, 0]]
+    assert found.evaluation_loads.tolist() == [[0, 0, 100, 100]]
     placed = place_on_gpus(found, Allocation.whole(Machine("rails:1:4:1")), 2)
     held = placed.best.reshape(2, 2).tolist()
     assert {frozenset(gpu) for gpu in held} != {frozenset((0, 1)), frozenset((2, 3))}
@@ -314,8 +314,8 @@ def test_the_search_uses_recorded_loads(tmp_path: Path) -> None:
     ids = np.array([[[0, 1], [1, 2], [0, 2]]])
     np.savez(tmp_path / "t.npz", topk_ids=ids, loads=[[5.0, 6, 7]])
     found = read_routing(tmp_path / "t.npz")
-    assert found.searched_loads.tolist() == [[5, 6, 7]]
-    assert found.measured_loads.tolist() == [[0, 1, 1]]
+    assert found.search_loads.tolist() == [[5, 6, 7]]
+    assert found.evaluation_loads.tolist() == [[0, 1, 1]]
 
 
 def test_the_command_names_the_limiting_factor(

@@ -17,7 +17,7 @@ from topoloom.graphs.phases import (
     add_phases,
     edge_rows,
     load_phase_names,
-    phase_array,
+    make_phase_array,
 )
 from topoloom.graphs.profile import Profile
 
@@ -126,7 +126,7 @@ def test_a_pattern_with_one_phase_is_refused() -> None:
 
 
 def save_phases(path: Path, phases: list[CommGraph], graph: CommGraph) -> Path:
-    save_graph(path, graph, {"phases": phase_array(phases)})
+    save_graph(path, graph, {"phases": make_phase_array(phases)})
     return path
 
 
@@ -203,7 +203,10 @@ def test_a_recording_with_one_level_has_no_phases(tmp_path: Path) -> None:
 def test_phases_can_have_names(tmp_path: Path) -> None:
     path = tmp_path / "p.npz"
     phases = [ring(4), CommGraph.from_edges(4, [], [], []), ring(4)]
-    extra = {"phases": phase_array(phases), "phase_names": ["there", "none", "back"]}
+    extra = {
+        "phases": make_phase_array(phases),
+        "phase_names": ["there", "none", "back"],
+    }
     save_graph(path, add_phases(phases), extra)
     assert load_phase_names(path) == ["there", "back"]  # the phases of load_phases
     assert len(load_phases(path)) == 2

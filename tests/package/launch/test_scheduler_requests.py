@@ -26,9 +26,9 @@ from topoloom.tasks.axes import map_axes
 from topoloom.tasks.machines.nested_segments import (
     HostGroups,
     count_fitting_hosts,
-    nested_places,
+    list_nested_placements,
 )
-from topoloom.tasks.machines.segment_places import hosts_at, segment_places
+from topoloom.tasks.machines.segment_places import list_segment_hosts, segment_places
 from topoloom.tasks.machines.segment_request import find_segments
 
 SLICE = "kueue.x-k8s.io/podset-slice-"
@@ -306,10 +306,10 @@ def test_every_allowed_placement_has_all_segment_sizes(
 ) -> None:
     levels, sizes, hosts = drawn
     leaf_of = np.repeat(np.arange(len(levels.leaves)), [*map(len, levels.leaves)])
-    ways = list(nested_places(levels, sizes, hosts))
+    ways = list(list_nested_placements(levels, sizes, hosts))
     assert ways
     for places in ways:
-        chosen = hosts_at(levels.leaves, places, sizes[0])
+        chosen = list_segment_hosts(levels.leaves, places, sizes[0])
         assert len(set(chosen.tolist())) == len(chosen) == hosts
         for size, group in zip(sizes, [leaf_of, levels.above[0][leaf_of]], strict=True):
             for first in range(0, hosts, size):

@@ -14,7 +14,7 @@ from topoloom.graphs import Request, load_profile
 from topoloom.graphs.axes import Traffic, parse_traffic
 from topoloom.graphs.layouts import Layout
 from topoloom.graphs.nccl_collectives import choose_algorithm
-from topoloom.graphs.nccl_layouts import graph_by_nccl
+from topoloom.graphs.nccl_layouts import make_nccl_graph
 from topoloom.graphs.patterns import make_graph, make_phases
 from topoloom.graphs.phases import add_phases, edge_rows
 from topoloom.nccl.communicator import make_communicator
@@ -85,7 +85,7 @@ def test_axes_are_expanded_to_nccl_messages_on_the_nodes_of_ranks() -> None:
         Traffic(("dp",), "chain", 70),
     ]
     in_order, reversed_ = np.arange(16), np.arange(16)[::-1].copy()
-    graph, phases = graph_by_nccl(layout, traffic, in_order, 16, 4)
+    graph, phases = make_nccl_graph(layout, traffic, in_order, 16, 4)
     assert len(phases) == 3
     tensor = edge_rows(phases[0])
     assert {(s // 4, (t - s) % 4) for s, t in tensor[:, :2].tolist()} == {
@@ -95,12 +95,12 @@ def test_axes_are_expanded_to_nccl_messages_on_the_nodes_of_ranks() -> None:
     # Ranks of a data-parallel group have the same local rank, so no relays.
     assert set(edge_rows(phases[1])[:, 2].tolist()) == {1000}
     assert int(graph.total_bytes) == sum(int(p.total_bytes) for p in phases)
-    again, _ = graph_by_nccl(layout, traffic, reversed_, 16, 4)
+    again, _ = make_nccl_graph(layout, traffic, reversed_, 16, 4)
     assert int(again.total_bytes) == int(graph.total_bytes)
     with pytest.raises(Error, match="18 ranks are not a multiple of 4"):
-        graph_by_nccl(layout, traffic, in_order, 18, 4)
+        make_nccl_graph(layout, traffic, in_order, 18, 4)
     spread = in_order.reshape(4, 4).T.ravel()
-    _, crossing = graph_by_nccl(layout, traffic, spread, 16, 4)
+    _, crossing = make_nccl_graph(layout, traffic, spread, 16, 4)
     inside = edge_rows(crossing[1])
     assert {(t - s) % 16 for s, t in inside[:, :2].tolist()} == {4, 8, 12}
 
@@ -112,7 +112,7 @@ def test_every_phase_has_the_name_of_its_axes(job: DeepSpeedJob | None) -> None:
     machine = Machine("tree:2:2+node:4")
     mapped = map_axes(Allocation.whole(machine), job or mesh, sends)
     assert mapped.phase_names == ["tp", "dp", "pp"]
-    for one in (mapped, mapped.by_nccl()):
+    for one in (mapped, mapped.with_nccl_messages()):
         assert len(one.phase_names) == len(one.graph[1])
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from topoloom import Allocation, Error, Machine, Placement, PlacementFile, place
 from topoloom.graphs import ring
-from topoloom.tasks.map_previous_slots import count_moved, previous_slots
+from topoloom.tasks.map_previous_slots import count_moved_ranks, previous_slots
 
 
 def allocate(machine: Machine, nodes: list[int]) -> Allocation:
@@ -101,8 +101,8 @@ def test_nodes_with_another_number_of_slots_are_refused() -> None:
 def test_only_ranks_with_a_previous_slot_count_as_moved() -> None:
     now = allocate(Machine("torus:4x4"), [5, 2, 9, 7])
     placement = Placement(now, np.array([9, 2, 7, 5], dtype=np.uint32))
-    assert count_moved(np.array([9, 2, 7, 5]), placement) == 0
-    assert count_moved(np.array([9, -1, 5, 7]), placement) == 2
+    assert count_moved_ranks(np.array([9, 2, 7, 5]), placement) == 0
+    assert count_moved_ranks(np.array([9, -1, 5, 7]), placement) == 2
 
 
 def test_no_rank_moves_if_migration_costs_more_than_it_saves() -> None:
@@ -111,6 +111,6 @@ def test_no_rank_moves_if_migration_costs_more_than_it_saves() -> None:
     scattered = place(ring(16, 1), whole, mapper="random", seed=3).placement
     before = np.asarray(scattered.slots, dtype=np.int64)
     dear = place(ring(16, 1), whole, previous=before, migration_cost=1000).placement
-    assert count_moved(before, dear) == 0
+    assert count_moved_ranks(before, dear) == 0
     free = place(ring(16, 1), whole, previous=before).placement
-    assert count_moved(before, free) > 0
+    assert count_moved_ranks(before, free) > 0

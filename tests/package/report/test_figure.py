@@ -14,7 +14,7 @@ from topoloom.allocations import fragmented_allocation
 from topoloom.figure import draw_judgement
 from topoloom.figure.judgement import _draw_matrices, write_headline
 from topoloom.figure.links import LoadUnit, find_torus_links
-from topoloom.figure.matrix import MAX_CELLS, ordered_matrix
+from topoloom.figure.matrix import MAX_CELLS, make_ordered_matrix
 from topoloom.graphs import stencil
 
 
@@ -132,7 +132,7 @@ def test_the_matrix_lists_ranks_in_slot_order() -> None:
     graph = CommGraph.from_edges(3, make_ids(0), make_ids(2), np.array([10]))
     # The launcher's slot order is 2, 0, 1, which contain ranks 1, 2, 0.
     placement = Placement(allocation, make_ids(1, 2, 0))
-    matrix, width = ordered_matrix(graph, allocation, placement)
+    matrix, width = make_ordered_matrix(graph, allocation, placement)
     assert width == 1
     assert matrix.tolist() == [[0, 0, 0], [0, 0, 0], [0, 10, 0]]
 
@@ -141,7 +141,7 @@ def test_a_large_matrix_is_summed_into_cells() -> None:
     graph = stencil([30, 40], 5, False, 100)
     allocation = Allocation.whole(Machine("torus:30x40"))
     placement = place(graph, allocation, mapper="random").placement
-    matrix, width = ordered_matrix(graph, allocation, placement)
+    matrix, width = make_ordered_matrix(graph, allocation, placement)
     assert len(matrix) == -(-1200 // width) <= MAX_CELLS
     assert matrix.sum() == graph.total_bytes
 

@@ -20,7 +20,7 @@ from topoloom.report.probed.costs import (
     pack_costs,
     summarize_levels,
 )
-from topoloom.report.probed.groups import Boxes, list_ranks, read_groups
+from topoloom.report.probed.groups import BoxMaker, list_ranks, read_groups
 from topoloom.report.probed.page import render_probed
 from topoloom.report.probed.probed_file import (
     Curve,
@@ -115,7 +115,7 @@ def test_boxes_name_hosts_and_count_omitted_hosts() -> None:
     host_of = [*range(100)]
     root = read_groups([], host_of)
     hosts = [f"h{host}" for host in host_of]
-    box = Boxes(hosts, host_of, {}, {"h1"}).make_box(root)
+    box = BoxMaker(hosts, host_of, {}, {"h1"}).make_box(root)
     assert box.title == "100 hosts: h[0-99]"
     assert len(box.boxes) + box.more == 100
     assert [inner.title for inner in box.boxes if inner.suspect] == ["h1: rank 1"]
@@ -124,7 +124,7 @@ def test_boxes_name_hosts_and_count_omitted_hosts() -> None:
 def test_hosts_with_unusual_names_are_shown_as_boxes() -> None:
     root = read_groups([], [0, 1])
     assert (
-        Boxes(["a b", "<c>"], [0, 1], {}, ()).make_box(root).title
+        BoxMaker(["a b", "<c>"], [0, 1], {}, ()).make_box(root).title
         == "2 hosts: ranks 0-1"
     )
 
@@ -132,7 +132,7 @@ def test_hosts_with_unusual_names_are_shown_as_boxes() -> None:
 def test_axes_begin_and_end_at_round_numbers() -> None:
     axis = make_decimal_axis([3e-6, 4e-5], 0, 100)
     assert (axis.low, axis.high) == pytest.approx((2e-6, 5e-5))
-    assert [tick.text for tick in axis.mark_decimals("{:g}".format)] == [
+    assert [tick.text for tick in axis.list_decimal_ticks("{:g}".format)] == [
         "2e-06", "5e-06", "1e-05", "2e-05", "5e-05",
     ]  # fmt: skip
     assert (axis.position(axis.low), axis.position(axis.high), axis.position(1.0)) == (
@@ -143,7 +143,7 @@ def test_axes_begin_and_end_at_round_numbers() -> None:
     # A rounded value does not start another decade.
     assert make_decimal_axis([9.99999e-7, 1e-3], 0, 1).low == pytest.approx(1e-6)
     sizes = make_binary_axis([1, 4 << 20], 0, 100)
-    texts = [tick.text for tick in sizes.mark_powers_of_two("{:.0f}".format)]
+    texts = [tick.text for tick in sizes.list_binary_ticks("{:.0f}".format)]
     assert texts == [str(16**n) for n in range(6)]
 
 

@@ -23,8 +23,8 @@ from topoloom.report.histogram import make_histogram
 from topoloom.report.matrix import find_positions, make_finest_level
 from topoloom.report.page import render
 from topoloom.report.scene import find_wrapping_links, make_scene
-from topoloom.report.text import heaviest_pairs
-from topoloom.tasks.optimality_gap import gaps, quick_bounds
+from topoloom.report.text import find_heaviest_pairs
+from topoloom.tasks.optimality_gap import gaps, prove_quick_bounds
 from topoloom.tasks.problem import place_like_launcher
 
 NASTY = "</script><img src=x onerror=alert(1)>'\"&{{7*7}}"
@@ -65,7 +65,7 @@ def make_report(
     allocation = topoloom.Allocation.whole(topoloom.Machine(machine))
     default = place_like_launcher(graph, allocation)
     placed = topoloom.place(graph, allocation, mapper="mahd").placement
-    bounds = quick_bounds(graph, allocation)
+    bounds = prove_quick_bounds(graph, allocation)
     views = []
     for name, placement in (("block (default)", default), ("mahd", placed)):
         judgement = topoloom.judge(graph, allocation, placement, hottest=1000)
@@ -242,7 +242,7 @@ def test_the_histogram_counts_every_link_once() -> None:
 
 def test_pairs_are_sorted_by_bytes_and_listed_with_hops() -> None:
     report = make_report()
-    pairs = heaviest_pairs(report)
+    pairs = find_heaviest_pairs(report)
     heaviest = int(np.argmax(report.graph.bytes))
     assert pairs[0].target == report.graph.peer[heaviest]
     slots = report.views[1].placement.slots

@@ -54,7 +54,7 @@ class BlockingSearch {
         }
         try_strips();
         if (!many) try_bisection();
-        try_order(halving_order(weighted_));
+        try_order(order_by_halving(weighted_));
         return std::move(found_);
     }
 
@@ -83,7 +83,7 @@ class BlockingSearch {
     bool try_tiles() {
         const std::vector<Extents> tiles = node_tiles(weighted_, cores_);
         for (std::size_t i = 0; i < std::min(tiles.size(), tries_); ++i)
-            try_order(tile_order(grid_.extents, tiles[i]), tiles[i]);
+            try_order(order_by_tiles(grid_.extents, tiles[i]), tiles[i]);
         if (tiles.empty()) return false;
         const double axes = static_cast<double>(grid_.axes());
         const double side_cost = std::pow(weight_product() / cores_, 1 / axes);
@@ -130,7 +130,7 @@ class BlockingSearch {
         if (left == 0) return;
         if (axis == grid_.axes()) {
             --left;
-            try_order(strip_order(grid_.extents, axes, strips));
+            try_order(order_by_strips(grid_.extents, axes, strips));
             return;
         }
         if (axis == axes.front()) return try_widths(axis + 1, axes, scale, strips, left);

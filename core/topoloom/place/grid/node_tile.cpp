@@ -199,7 +199,7 @@ std::vector<Extents> node_tiles(const WeightedGrid& grid, std::uint64_t cores) {
     return tiles;
 }
 
-std::vector<GridCell> tile_order(const Extents& grid, const Extents& tile) {
+std::vector<GridCell> order_by_tiles(const Extents& grid, const Extents& tile) {
     CellLister lister(grid, list_axes(grid.size()));
     Box box{Extents(grid.size(), 0), tile};
     for (;;) {
@@ -215,8 +215,8 @@ std::vector<GridCell> tile_order(const Extents& grid, const Extents& tile) {
     }
 }
 
-std::vector<GridCell> strip_order(const Extents& grid, const std::vector<std::size_t>& axes,
-                                  const Extents& strips) {
+std::vector<GridCell> order_by_strips(const Extents& grid, const std::vector<std::size_t>& axes,
+                                      const Extents& strips) {
     CellLister lister(grid, axes);
     // The strips form a small grid, which is also traversed back and forth.
     Extents count = strips;
@@ -240,7 +240,7 @@ std::vector<GridCell> strip_order(const Extents& grid, const std::vector<std::si
     return std::move(lister).cells();
 }
 
-std::vector<GridCell> halving_order(const WeightedGrid& grid) {
+std::vector<GridCell> order_by_halving(const WeightedGrid& grid) {
     std::vector<GridCell> cells;
     Box box{Extents(grid.extents.size(), 0), grid.extents};
     halve_box(grid, row_major_strides(grid.extents), box, cells);

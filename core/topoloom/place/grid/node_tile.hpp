@@ -25,18 +25,18 @@ struct WeightedGrid {
 
 /// Lists the cells tile by tile, row-major between and inside tiles (Karlsson 2012, alg. 5.12). Tile extents
 /// must divide grid extents. O(cells).
-[[nodiscard]] std::vector<GridCell> tile_order(const Extents& grid, const Extents& tile);
+[[nodiscard]] std::vector<GridCell> order_by_tiles(const Extents& grid, const Extents& tile);
 
 /// Cuts the grid into even strips along every axis except the first of `axes`, and lists each strip layer by
 /// layer; the last of `axes` is the fastest. Every other layer and strip runs backward, so that each starts
 /// where the previous one ends (stencil strips: Hunold, von Kirchbach, Lehr, Schulz, Träff, CLUSTER 2020).
 /// O(cells).
-[[nodiscard]] std::vector<GridCell> strip_order(const Extents& grid, const std::vector<std::size_t>& axes,
-                                                const Extents& strips);
+[[nodiscard]] std::vector<GridCell> order_by_strips(const Extents& grid, const std::vector<std::size_t>& axes,
+                                                    const Extents& strips);
 
 /// Halves the grid repeatedly along the axis with the largest extent / weight, down to single cells (k-d
 /// tree, same source). O(cells log cells).
-[[nodiscard]] std::vector<GridCell> halving_order(const WeightedGrid& grid);
+[[nodiscard]] std::vector<GridCell> order_by_halving(const WeightedGrid& grid);
 
 /// Splits `cells` into groups of these sizes, in order. Bisects the sequence of groups near its middle, by
 /// the plane that cuts the fewest bytes; planes between whole layers are preferred (hyperplane, same source,

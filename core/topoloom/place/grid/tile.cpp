@@ -165,7 +165,7 @@ class BestPlacement {
     /// Assigns tiles to nodes by recursive halving of the grid: consecutive nodes, such as those of one
     /// switch, get near tiles.
     void try_halves(const WeightedGrid& tiles, std::span<GridCell> cells) {
-        const std::vector<GridCell> order = halving_order(tiles);
+        const std::vector<GridCell> order = order_by_halving(tiles);
         std::vector<std::uint32_t> node_of_tile(order.size());
         for (std::uint32_t node = 0; node < order.size(); ++node) node_of_tile[order[node].value] = node;
         try_pieces(cells,

@@ -14,7 +14,7 @@
 namespace topoloom::multilevel {
 
 /// Computes the costs of swapping the parts lefts[k] and lefts[k] + 1. `ranks(p)` returns the vertices of
-/// part p. farther_from(left)(q) is the distance of q to part left + 1 minus the distance of q to part left;
+/// part p. make_distance_difference(left)(q) is the distance of q to part left + 1 minus the distance of q to part left;
 /// distances must be symmetric.
 template <class Ranks, class DistanceDifference>
 class HalfSwapCosts {
@@ -22,13 +22,13 @@ class HalfSwapCosts {
     /// Refers to all arguments.
     HalfSwapCosts(const partition::WeightedGraph& graph, std::span<const Part> part_of,
                   std::size_t part_count, std::span<const Part> lefts, const Ranks& ranks,
-                  const DistanceDifference& farther_from)
+                  const DistanceDifference& make_distance_difference)
         : graph_(graph),
           part_of_(part_of),
           lefts_(lefts),
           pair_of_(part_count, Vertex::none),
           ranks_(ranks),
-          farther_from_(farther_from) {
+          farther_from_(make_distance_difference) {
         for (std::size_t k = 0; k < lefts.size(); ++k)
             pair_of_[lefts[k].value] = pair_of_[lefts[k].value + 1] = Vertex{k};
     }

@@ -133,7 +133,7 @@ class SpaceParts final : public MachineParts {
     [[nodiscard]] std::int64_t distance(Part p, Part q) const override {
         return apart_(samples_[std::min(p, q).value], samples_[std::max(p, q).value]);
     }
-    [[nodiscard]] DistanceDifference farther_from(Part near, Part far) const override {
+    [[nodiscard]] DistanceDifference make_distance_difference(Part near, Part far) const override {
         if constexpr (Distance::has_quick_difference) {
             return make_difference(samples_[near.value], samples_[far.value]);
         } else {
@@ -178,8 +178,8 @@ class SpaceParts final : public MachineParts {
 
 }  // namespace
 
-std::unique_ptr<MachineParts> machine_parts(const Allocation& allocation,
-                                            std::span<const std::int64_t> capacity, FullRings full) {
+std::unique_ptr<MachineParts> make_machine_parts(const Allocation& allocation,
+                                                 std::span<const std::int64_t> capacity, FullRings full) {
     return with_space(allocation.machine(),
                       [&]<class Space>(const Space& space) -> std::unique_ptr<MachineParts> {
                           return std::make_unique<SpaceParts<Space>>(space, allocation, capacity, full);

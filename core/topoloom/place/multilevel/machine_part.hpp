@@ -65,7 +65,7 @@ class MachineParts {
     /// The distance between two parts, symmetric in p and q.
     [[nodiscard]] virtual std::int64_t distance(Part p, Part q) const = 0;
     /// Returns q -> distance(far, q) - distance(near, q).
-    [[nodiscard]] virtual DistanceDifference farther_from(Part near, Part far) const = 0;
+    [[nodiscard]] virtual DistanceDifference make_distance_difference(Part near, Part far) const = 0;
     /// Comparison of two pieces that are not sampled parts yet.
     struct PieceComparison {
         std::int64_t apart;  // distance beyond the mean distance inside the pieces
@@ -92,8 +92,8 @@ class MachineParts {
 };
 
 /// Refers to the allocation and to the capacities of its slots.
-[[nodiscard]] std::unique_ptr<MachineParts> machine_parts(const Allocation& allocation,
-                                                          std::span<const std::int64_t> capacity,
-                                                          FullRings full);
+[[nodiscard]] std::unique_ptr<MachineParts> make_machine_parts(const Allocation& allocation,
+                                                               std::span<const std::int64_t> capacity,
+                                                               FullRings full);
 
 }  // namespace topoloom::multilevel

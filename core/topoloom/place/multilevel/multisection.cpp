@@ -12,7 +12,7 @@
 #include "topoloom/place/multilevel/half_swap_costs.hpp"
 #include "topoloom/place/multilevel/machine_part.hpp"
 #include "topoloom/place/multilevel/part_batches.hpp"
-#include "topoloom/place/multilevel/piece_shares.hpp"
+#include "topoloom/place/multilevel/piece_capacities.hpp"
 #include "topoloom/place/parallel_search.hpp"
 #include "topoloom/place/shared/fitting.hpp"
 #include "topoloom/place/shared/group_split.hpp"
@@ -45,7 +45,7 @@ class Multisection {
                      .family = options.family,
                      .cycles = options.family > 1 ? options.family : 0,
                      .cuts = options.cuts},
-          machine_(machine_parts(problem.allocation(), problem.capacity().capacities(), options.rings)),
+          machine_(make_machine_parts(problem.allocation(), problem.capacity().capacities(), options.rings)),
           ranks_(id_list<Vertex>(problem.rank_count())),
           rank_of_(id_list<Rank>(problem.rank_count())),
           local_(problem.rank_count()),
@@ -288,12 +288,12 @@ class Multisection {
     /// Swaps the halves of pairs if that lowers the cost; optimizes all pairs together.
     void swap_halves(std::span<const Part> lefts, Meter& meter) {
         const auto ranks_of = [&](Part p) { return ranks(parts_[p.value]); };
-        const auto farther_from = [&](Part left) {
-            return machine_->farther_from(left, Part{left.value + 1});
+        const auto make_distance_difference = [&](Part left) {
+            return machine_->make_distance_difference(left, Part{left.value + 1});
         };
         WeightedGraph choices;
         std::vector<std::int64_t> bias;
-        HalfSwapCosts(graph_, part_of_, parts_.size(), lefts, ranks_of, farther_from)
+        HalfSwapCosts(graph_, part_of_, parts_.size(), lefts, ranks_of, make_distance_difference)
             .weigh(choices, bias, problem_.threads());
         for (const Part left : lefts) {
             const RankedPart& a = parts_[left.value];

@@ -23,7 +23,7 @@
 #include "topoloom/place/multilevel/refine.hpp"
 #include "topoloom/place/parallel_search.hpp"
 #include "topoloom/place/portfolio/effort_limits.hpp"
-#include "topoloom/place/simple/simple.hpp"
+#include "topoloom/place/simple/launcher_orders.hpp"
 #include "topoloom/place/structure/bricks.hpp"
 #include "topoloom/place/structure/structure.hpp"
 

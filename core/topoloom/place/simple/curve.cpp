@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "topoloom/place/mapper_entry.hpp"
-#include "topoloom/place/simple/simple.hpp"
+#include "topoloom/place/simple/launcher_orders.hpp"
 #include "topoloom/place/state/curve_positions.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 

@@ -10,7 +10,7 @@
 #include "topoloom/place/grid/paired_halving.hpp"
 #include "topoloom/place/grid/slot_grid.hpp"
 #include "topoloom/place/mapper_entry.hpp"
-#include "topoloom/place/simple/simple.hpp"
+#include "topoloom/place/simple/launcher_orders.hpp"
 #include "topoloom/place/structure/binomial_tree.hpp"
 #include "topoloom/place/structure/place_hub.hpp"
 

@@ -147,7 +147,7 @@ def command(
             progress=watch,
         )
     if collectives != "expand":
-        mapped = mapped.by_nccl(gpus_per_node)
+        mapped = mapped.with_nccl_messages(gpus_per_node)
     if write_pattern is not None:
         mapped.save_pattern(write_pattern)
     if output is not None:
@@ -275,7 +275,8 @@ def _print_inferred(inferred: InferredMesh) -> None:
     rows = [
         (
             "+".join(one.axes),
-            f"{one.name} of {format_exact_bytes(one.bytes)}, {counted(one.calls, 'time')}",
+            f"{one.name} of {format_exact_bytes(one.bytes)}, "
+            f"{counted(one.calls, 'time')}",
         )
         for one in inferred.operations
     ]

@@ -155,7 +155,7 @@ def command(
     from topoloom.support.units import parse_bytes
     from topoloom.tasks.balancing.balance import balance_loads
     from topoloom.tasks.balancing.load_list import read_loads
-    from topoloom.tasks.balancing.rank_slots import placed_ranks
+    from topoloom.tasks.balancing.rank_slots import find_rank_slots
     from topoloom.tasks.balancing.task_graph import is_task_graph
     from topoloom.tasks.balancing.task_list import is_task_list
     from topoloom.tasks.balancing.timed import plan_rounds, time_moves
@@ -182,7 +182,7 @@ def command(
             f"weighted tasks; {loads} contains numbers of equal tasks"
         )
     given = read_loads(loads)
-    ranks = placed_ranks(len(given), machine, placement, where)
+    ranks = find_rank_slots(len(given), machine, placement, where)
     if ranks is None and (amount is not None or simulate):
         what = "--simulate is for" if simulate else "--bytes is the size of"
         raise Error(f"{what} transfers on a machine; add --machine")

@@ -189,7 +189,7 @@ def _print(
     file, objective, machine = mapped.file, mapped.objective, problem.machine
     block, filled = block_values(problem, mapped)
 
-    def format_measure(name: str, value: float) -> str:
+    def format_value(name: str, value: float) -> str:
         if name == "objective":
             return format_objective(value, objective.objective, machine)
         return format_measure(name, value, machine)
@@ -197,8 +197,8 @@ def _print(
     rows = [
         (
             objective.title if name == "objective" else measure_title(name, machine),
-            format_measure(name, block[name]),
-            format_measure(name, value),
+            format_value(name, block[name]),
+            format_value(name, value),
             format_gain(name, block[name], value),
         )
         for name, value in file.values.items()

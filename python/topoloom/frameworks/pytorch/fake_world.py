@@ -148,7 +148,7 @@ class _Extrapolation:
                 self._extrapolate_message(message, calls, rank, ranks)
             for members in {one[0] for one in did.exchanged}:
                 for group in self._list_groups(members, rank, ranks, group_cache):
-                    self.trace.name_group(group)
+                    self.trace.add_uneven_group(group)
             for (members, own, other, size), calls in did.exchanged.items():
                 for one, group in self._find_groups(members, rank, ranks, group_cache):
                     place = (group.index(one) + other - own) % len(group)

@@ -167,5 +167,5 @@ def merge_notes(noted: Sequence[ProcessNotes]) -> Trace:
             trace.add_loss(f"rank {one.rank} lost {calls} {what}")
         if one.refused:
             trace.add_loss(one.refused)
-    trace.report_missing()
+    trace.add_missing_ranks()
     return trace

@@ -72,7 +72,7 @@ def read_chakra(files: Sequence[Path]) -> Trace:
             "no node communicates: chakra_converter makes those of NCCL's kernels, "
             "which jobs without GPUs do not have"
         )
-    trace.report_missing()
+    trace.add_missing_ranks()
     return trace
 
 

@@ -77,7 +77,7 @@ def read_flight_recorder(files: Sequence[Path]) -> Trace:
         nameless = list(stated[rank]) == [""]
         with prefix_errors(file):
             _read_rank(trace, rank, dump, recorded if nameless else stated[rank])
-    trace.report_missing()
+    trace.add_missing_ranks()
     return trace
 
 

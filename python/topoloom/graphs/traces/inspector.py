@@ -93,7 +93,7 @@ def read_inspector(files: Sequence[Path]) -> Trace:
     _find_lost_numbers(trace, lines)
     _find_lost_calls(trace, lines, rank_of)
     if ranks > len(trace.seen):
-        trace.report_missing()
+        trace.add_missing_ranks()
     return trace
 
 

@@ -38,7 +38,7 @@ def read_kineto(files: Sequence[Path]) -> Trace:
         with prefix_errors(file):
             read_events(trace, rank, run["traceEvents"], groups)
             _find_unsized(trace, run["traceEvents"])
-    trace.report_missing()
+    trace.add_missing_ranks()
     return trace
 
 

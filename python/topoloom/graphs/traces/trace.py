@@ -114,14 +114,14 @@ class Trace:
             raise Error(f"has {calls} messages of {bytes} bytes")
         self._messages[kind, source, target, bytes] += calls
 
-    def name_group(self, members: Sequence[int]) -> None:
+    def add_uneven_group(self, members: Sequence[int]) -> None:
         """Add a group whose collectives are counted by pairs of ranks."""
         self._uneven[self._check_ranks(members)] = None
 
     def _send_parts(
         self, rank: int, members: Sequence[int], parts: Sequence[int], calls: int
     ) -> None:
-        self.name_group(members)
+        self.add_uneven_group(members)
         for peer, part in zip(members, parts, strict=True):
             if peer != rank and part:
                 self.send(rank, peer, part, calls, "direct")
@@ -131,7 +131,7 @@ class Trace:
         if what not in self.losses:
             self.losses.append(what)
 
-    def report_missing(self) -> None:
+    def add_missing_ranks(self) -> None:
         """Add a description of ranks without a trace to the losses."""
         if missing := self.missing:
             some = ", ".join(map(str, missing[:5])) + (", ..." * (len(missing) > 5))

@@ -44,7 +44,7 @@ class LogAxis:
         share = math.log(value / self.low) / math.log(self.high / self.low)
         return round(self.start + share * (self.end - self.start), 2)
 
-    def mark_powers_of_two(
+    def list_binary_ticks(
         self, text: Callable[[float], str], most: int = 8
     ) -> list[Tick]:
         """List ticks at powers of two, at most `most`."""
@@ -56,7 +56,7 @@ class LogAxis:
         powers = [2.0**p for p in range(first, last + 1) if p % step == 0]
         return [Tick(self.position(power), text(power)) for power in powers]
 
-    def mark_decimals(self, text: Callable[[float], str]) -> list[Tick]:
+    def list_decimal_ticks(self, text: Callable[[float], str]) -> list[Tick]:
         """List ticks at 1, 2, 5, 10, ..., or at powers of ten for over two decades."""
         few = math.log10(self.high / self.low) < _FEW_DECADES
         first, last = (math.floor(math.log10(end)) for end in (self.low, self.high))

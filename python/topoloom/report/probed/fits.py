@@ -120,8 +120,8 @@ def make_fit_chart(level: LevelModel) -> FitChart | None:
     return FitChart(
         level.name,
         series,
-        x.mark_powers_of_two(format_size),
-        y.mark_decimals(format_seconds),
+        x.list_binary_ticks(format_size),
+        y.list_decimal_ticks(format_seconds),
         [Tick(error_at(e), text) for e, text in zip(ends, texts, strict=True)],
         f"Messages of {format_bytes(curves[0][1].sizes[0])} to "
         f"{format_bytes(curves[0][1].sizes[-1])} take {format_seconds(min(times))} to "
@@ -156,8 +156,8 @@ def make_totals_chart(channels: Channels) -> TotalsChart:
             x.position(channels.channels),
             x.position(pairs[-1] if most is None else most),
         ),
-        x.mark_powers_of_two(lambda count: f"{count:.0f}"),
-        y.mark_decimals(format_bandwidth),
+        x.list_binary_ticks(lambda count: f"{count:.0f}"),
+        y.list_decimal_ticks(format_bandwidth),
         _write_caption(channels),
     )
 

@@ -105,7 +105,7 @@ def list_ranks(group: RankGroup) -> list[int]:
     return [rank for part in group.groups for rank in list_ranks(part)]
 
 
-class Boxes:
+class BoxMaker:
     """Makes the boxes of groups on the page.
 
     Parameters

@@ -25,7 +25,7 @@ from topoloom.report.probed.fits import (
     make_strip,
     make_totals_chart,
 )
-from topoloom.report.probed.groups import Boxes, Evidence, format_probability
+from topoloom.report.probed.groups import BoxMaker, Evidence, format_probability
 from topoloom.report.probed.probed_file import (
     Curve,
     LevelModel,
@@ -101,7 +101,7 @@ def collect_facts(probed: ProbedMachine, command: Sequence[str]) -> dict[str, An
     matrix = make_level_matrix(probed)
     pairs = summarize_levels(probed, matrix)
     slow = {host for s in probed.suspects if s.kind == "host" for host in s.hosts}
-    boxes = Boxes(probed.hosts, probed.host_of, probed.evidence, slow)
+    boxes = BoxMaker(probed.hosts, probed.host_of, probed.evidence, slow)
     ratios = compute_host_ratios(probed, matrix)
     several = len(probed.hosts) > 2
     return {

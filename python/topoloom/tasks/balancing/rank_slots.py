@@ -15,7 +15,7 @@ from topoloom.tasks.balancing.balance import Ranks, block_ranks
 from topoloom.tasks.problem import AllocationSpec, load_nodes, select_launched_slots
 
 
-def placed_ranks(
+def find_rank_slots(
     count: int, machine: str | None, placement: Path | None, where: AllocationSpec
 ) -> Ranks | None:
     """Find the slots of ranks; None without a machine and a placement.

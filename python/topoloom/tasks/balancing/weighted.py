@@ -46,7 +46,7 @@ class TaskRedistribution(NamedTuple):
         ]
 
     @property
-    def over_mean(self) -> float:
+    def load_over_mean(self) -> float:
         """The load of the busiest rank divided by the mean; 1 if all loads are 0."""
         mean = float(self.tasks.loads.sum()) / self.ranks
         return self.balance.load_max / mean if mean > 0 else 1.0
@@ -111,7 +111,7 @@ class TaskRedistribution(NamedTuple):
             "ranks": self.ranks,
             "tasks": len(self.tasks.names),
             "moves": [list(move) for move in self.moves],
-            "load_max_over_mean": self.over_mean,
+            "load_max_over_mean": self.load_over_mean,
             "moved_bytes": found.moved_bytes,
             "least_bytes": found.least_bytes,
         }

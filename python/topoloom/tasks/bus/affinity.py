@@ -127,7 +127,7 @@ class Assignment:
         }
 
 
-class Drawn(NamedTuple):
+class RandomStatistics(NamedTuple):
     """Statistics of the slowest message's bandwidth over random assignments."""
 
     trials: int
@@ -159,7 +159,7 @@ class Affinities:
     unit: int
     levels: tuple[Assignment, ...]
     named: tuple[Assignment, ...]
-    drawn: Drawn
+    drawn: RandomStatistics
 
     @property
     def best(self) -> Assignment:
@@ -280,7 +280,7 @@ def rank_affinities(
             ),
             ranked.find_assignment(RANDOM, drawn[0]),
         ),
-        Drawn(
+        RandomStatistics(
             TRIALS, float(np.mean(slowest)), float(np.std(slowest)), float(min(slowest))
         ),
     )

@@ -14,7 +14,7 @@ from topoloom._core import Error
 from topoloom.figure.rounds import check_rounds, draw_rounds
 from topoloom.figure.schedules import draw_schedules, vary_call
 from topoloom.graphs.graph_file import save_graph
-from topoloom.graphs.phases import phase_array
+from topoloom.graphs.phases import make_phase_array
 from topoloom.placements.placement_file import save_placement
 from topoloom.schedules.choose import Call
 from topoloom.schedules.exports.schedule_formats import ScheduleFormat
@@ -124,7 +124,7 @@ class CollectiveResult:
             write_text(files.export, text)
         if files.pattern is not None:
             graph, phases = found.graph()
-            save_graph(files.pattern, graph, {"phases": phase_array(phases)})
+            save_graph(files.pattern, graph, {"phases": make_phase_array(phases)})
         if files.decisions is not None:
             write_text(files.decisions, json.dumps(self.decisions, indent=1) + "\n")
         if files.figure is not None:

@@ -269,7 +269,7 @@ def _compute_cost(
 ) -> ExpertCost:
     """Compute the cost of a placement of the layers with experts."""
     rows = measure_experts(
-        routing.measured_loads,
+        routing.evaluation_loads,
         nodes,
         experts_by_slot,
         routing.select_half(1),
@@ -290,7 +290,7 @@ def _search_placements(
     """Place the layers with experts twice: by loads only, and for few visits."""
     tokens = routing.topk_ids
     even, best = place_experts(
-        routing.searched_loads,
+        routing.search_loads,
         nodes,
         slots,
         None if tokens is None else tokens[routing.layers].reshape(-1, tokens.shape[2]),

@@ -51,12 +51,12 @@ class ExpertRouting(NamedTuple):
         return part.reshape(-1, part.shape[2])
 
     @property
-    def searched_loads(self) -> NDArray[np.float64]:
+    def search_loads(self) -> NDArray[np.float64]:
         """The loads for a search; excludes tokens in ``select_half(1)``."""
         return self._counts(0) if self.is_counted else self.loads[self.layers]
 
     @property
-    def measured_loads(self) -> NDArray[np.float64]:
+    def evaluation_loads(self) -> NDArray[np.float64]:
         """The loads for evaluation: loads of the tokens in ``select_half(1)``."""
         return self.loads[self.layers] if self.topk_ids is None else self._counts(1)
 

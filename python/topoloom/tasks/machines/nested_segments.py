@@ -52,7 +52,7 @@ def count_fitting_hosts(cluster: HostGroups, sizes: Sequence[int]) -> int:
     return _count_segments(cluster, requested, all_leaves) * requested[-1].size
 
 
-def nested_places(
+def list_nested_placements(
     cluster: HostGroups, sizes: Sequence[int], hosts: int
 ) -> Iterator[tuple[int, ...]]:
     """Yield several placements of a job's segments on leaf groups.

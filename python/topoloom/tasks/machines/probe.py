@@ -94,9 +94,8 @@ def probe_machine(
     budget = EFFORTS[effort]
     clock = Clock(budget.seconds if seconds is None else seconds)
     if claimed is not None:
-        load_machine_and_description(
-            claimed)  # detect a wrong file before the job starts
-        )  # refuse a wrong file before the job starts
+        # Reject a wrong file before the job starts.
+        load_machine_and_description(claimed)
     watched = watch or (lambda _stage: _ignore_progress)
     with start_probe_job(launcher, mpicc, earlier) as job:
         hosts = list(dict.fromkeys(place.host for place in job.samples.places))
@@ -180,9 +179,8 @@ def check_machine(
     reference = read_reference(file)
     budget = EFFORTS[effort]
     clock = Clock(budget.seconds if seconds is None else seconds)
-    load_machine_and_description(
-        wired or file)  # detect a wrong file before the job starts
-    )  # refuse a wrong file before the job starts
+    # Reject a wrong file before the job starts.
+    load_machine_and_description(wired or file)
     parts = partial(_find_testable_parts, wired or file)
     with start_probe_job(launcher, mpicc) as job:
         return check_hosts(job, reference, budget, clock, parts, wired is not None)
@@ -200,7 +198,7 @@ def _ignore_progress(_done: int, _all: int) -> None:
     """Ignore progress."""
 
 
-def model_in(machine: str) -> NetworkModel | None:
+def load_cost_model(machine: str) -> NetworkModel | None:
     """Return the cost model in a machine file; None if it contains none."""
     if Path(machine).suffix != ".toml" or "model" not in read_toml(machine):
         return None

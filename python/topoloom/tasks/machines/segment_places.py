@@ -56,7 +56,9 @@ def segment_places(
                 yield places
 
 
-def hosts_at(leaves: Sequence[Sequence[int]], places: Sequence[int], size: int) -> Ids:
+def list_segment_hosts(
+    leaves: Sequence[Sequence[int]], places: Sequence[int], size: int
+) -> Ids:
     """List the hosts of segments of `size` hosts, taken from their leaf groups."""
     taken = [0] * len(leaves)
     hosts: list[int] = []

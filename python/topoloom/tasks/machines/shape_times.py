@@ -13,9 +13,9 @@ from topoloom.nodes.hosts import Ids
 from topoloom.tasks.machines.nested_segments import (
     HostGroups,
     count_fitting_hosts,
-    nested_places,
+    list_nested_placements,
 )
-from topoloom.tasks.machines.segment_places import hosts_at
+from topoloom.tasks.machines.segment_places import list_segment_hosts
 
 #: A size is near the best if the job takes at most this share longer.
 NEAR = 0.01
@@ -72,8 +72,8 @@ class ShapeTimes:
             ),
             default=0.0,
         )
-        for places in nested_places(self._levels, sizes, self._hosts):
-            chosen = hosts_at(self._levels.leaves, places, sizes[0])
+        for places in list_nested_placements(self._levels, sizes, self._hosts):
+            chosen = list_segment_hosts(self._levels.leaves, places, sizes[0])
             worst = max(worst, self._time(chosen))
         self._known[sizes] = worst
         return worst

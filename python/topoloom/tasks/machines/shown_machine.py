@@ -16,7 +16,7 @@ from topoloom.machines.machine_writers import find_losses, save_machine
 from topoloom.machines.node_files import join_nodes
 from topoloom.nodes.host_text import drop_vacant, vacant_nodes
 from topoloom.support.hostlist import compress_hostlist
-from topoloom.tasks.machines.probe import model_in, probe_facts
+from topoloom.tasks.machines.probe import load_cost_model, probe_facts
 
 
 class ShownMachine(NamedTuple):
@@ -61,7 +61,7 @@ class ShownMachine(NamedTuple):
             described.node,
             described.remarks,
             described.switches,
-            model_in(self.source),
+            load_cost_model(self.source),
             described.labels,
         )
         return find_losses(path, self.machine, described.hosts, described.node)
