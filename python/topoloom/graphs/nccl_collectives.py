@@ -24,7 +24,7 @@ def make_nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
     check_world(ranks, gpus_per_node)
     made: dict[tuple[str, int, int, tuple[tuple[int, ...], ...]], Messages] = {}
 
-    def expand_collective(
+    def expand(
         operation: str, members: Sequence[int], bytes: int, root: int
     ) -> Messages:
         group = make_communicator(members, gpus_per_node)
@@ -38,7 +38,7 @@ def make_nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
             ).summed()
         return made[call]
 
-    return expand_collective
+    return expand
 
 
 def choose_algorithm(group: Communicator, bytes: int) -> str:

@@ -153,7 +153,7 @@ class _ThreadBlocks:
         """Add a copy or a reduction."""
         self._add_steps(_LOCAL, "re" if work.combines else "cpy", *work[1:])
 
-    def round(self, each: Round) -> None:
+    def add_round(self, each: Round) -> None:
         """Add the steps of a round; reduce data on arrival if possible."""
         for work in each.before:
             self.add_work(work)
