@@ -141,7 +141,7 @@ void HopTable::find_extremes() {
             if (to_b[a] == unreached) {
                 lost[b] = std::min(lost[b], first[a]);
             } else {
-                farthest[b] = std::max(farthest[b], table(nodes_[first[a]], nodes_[first[b]]));
+                farthest[b] = std::max(farthest[b], table_hops(nodes_[first[a]], nodes_[first[b]]));
             }
         }
     });
