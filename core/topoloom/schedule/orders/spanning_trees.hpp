@@ -53,7 +53,7 @@ enum class ParentChoice { least_loaded, last };
 /// the maximum (Edmonds 1973). If an axis is open, there is one tree per axis. Axes of one router are
 /// ignored. Throws Error like switch_trees().
 ///
-/// Proof of disjointness, with root 0: the tree of axis i and direction s follows the axes i, i + 1, ...
+/// Why the trees are disjoint, with root 0: the tree of axis i and direction s follows the axes i, i + 1, ...
 /// cyclically, always in direction s, to all routers with x_i != 0. One more step along i leads to the
 /// routers with x_i = 0. A router x with x_i = 0 is therefore entered along axis i. Any other router is
 /// entered along the last axis before i, cyclically, on which x is not 0. These axes differ for every i.
