@@ -203,7 +203,7 @@ TEST_CASE("packets and credits are conserved in any configuration, and all packe
                                     .channel = 1 + rng.below(4),
                                     .arbiter = static_cast<Arbiter>(rng.below(3)),
                                     .fanout = static_cast<Fanout>(rng.below(3))};
-        testing::Exchange exchange(one.machine.node_count(), longest, 1 + rng.below(8), rng.below(2) == 0,
+        testing::RandomExchange exchange(one.machine.node_count(), longest, 1 + rng.below(8), rng.below(2) == 0,
                                    rng);
         const auto network = make_crosspoint_network(one.fabric, one.paths, exchange, options, drawn);
         while (exchange.remaining_packets() > 0) {
@@ -228,7 +228,7 @@ TEST_CASE("multicasts and unicast packets do not delay each other") {
                 multicasts_only ? SwitchCollective::multicast : static_cast<SwitchCollective>(rng.below(3)),
                 nodes[rng.below(static_cast<std::uint32_t>(nodes.size()))], nodes));
         CollectiveRun members(groups, nodes.size(), Bytes{rng.below(2000)}, {32, 128, 0}, {});
-        testing::Exchange exchange(nodes.size(), 4, 1 + rng.below(8), rng.below(2) == 0, rng);
+        testing::RandomExchange exchange(nodes.size(), 4, 1 + rng.below(8), rng.below(2) == 0, rng);
         AlternatingWorkloads both(exchange, members, nodes.size());
         const SwitchOptions options{.vcs = one.paths.class_count(), .buffer = 4 * (1 + rng.below(3))};
         const auto network = make_crosspoint_network(one.fabric, one.paths, both, options, drawn, {}, groups,

@@ -50,7 +50,10 @@ def test_the_best_variant_is_the_best_of_all_variants() -> None:
     assert found.others == {
         f"etp={etp}": total for etp, total in alone.items() if etp != best
     }
-    assert found.start == map_axes(pod, job, step.traffic(job.axes)).orders.given.total
+    assert (
+        found.default_seconds
+        == map_axes(pod, job, step.traffic(job.axes)).orders.given.total
+    )
 
 
 def test_a_best_default_has_no_gain() -> None:
@@ -58,7 +61,7 @@ def test_a_best_default_has_no_gain() -> None:
     step = parse_step("llama-3.1-405b,sequence=8192,batches=16")
     found = map_axes(pod, MegatronJob(tp=8, cp=2, dp=4, pp=16), step)
     assert found.chosen is found.orders.given
-    assert found.chosen.total == found.start
+    assert found.chosen.total == found.default_seconds
 
 
 def test_settings_are_printed_as_flags() -> None:

@@ -189,7 +189,7 @@ def test_the_position_of_ep_in_a_name_moves_only_experts() -> None:
         ("tp-cp-ep-dp-xp", "no axis of Megatron 'xp'; there are: tp, cp, ep, dp, pp"),
         ("tp-tp-cp-dp-pp", "order 'tp-tp-cp-dp-pp' names tp twice"),
         ("tp-cp-dp-pp", "does not name ep, and ep has 4 ranks"),
-        ("pp-tp-cp-ep-dp", "does not end with pp, which Megatron-Core 0.16 wants"),
+        ("pp-tp-cp-ep-dp", "does not end with pp, which Megatron-Core 0.16 requires"),
     ],
 )
 def test_a_refused_name_has_a_reason(name: str, message: str) -> None:

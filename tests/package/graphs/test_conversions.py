@@ -221,7 +221,7 @@ def test_without_the_package_the_error_names_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.setitem(sys.modules, f"{package}.sparse", None)
-    with pytest.raises(Error, match=f"needs {package}; .*: pip install {package}$"):
+    with pytest.raises(Error, match=f"requires {package}; .*: pip install {package}$"):
         call()
 
 

@@ -336,5 +336,5 @@ def test_a_goal_file_with_a_cyclic_wait_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Error) as refused:
         load_graph(tmp_path / "a.goal")
     (line,) = str(refused.value).splitlines()
-    assert "circle" in line
+    assert "cycle" in line
     assert "recv 8b from 1 of rank 0 (line 3)" in line

@@ -142,10 +142,10 @@ def test_every_node_is_at_its_coordinates_despite_gaps(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "line 1: no compute node"),
+        ("", "line 1: the file contains no compute node"),
         (
             HEAD + format_record(1, (0, 0, 0), (0,) * 5, "service"),
-            "line 1: no compute node",
+            "line 1: the file contains no compute node",
         ),
         (
             HEAD + format_record(1, (0, 0, 0), (0,) * 5) + "cpu=1,slot=0,x_coord=0\n",

@@ -73,7 +73,7 @@ def test_the_order_of_rows_does_not_matter(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "line 1: no compute node"),
+        ("", "line 1: the file contains no compute node"),
         (HEAD + "12 0xd c0-0c0s3n0 compute", "line 2: NID 12 is not 0xd, which is 13"),
         (HEAD + "12 twelve c0-0c0s3n0", "line 2: 'twelve' is not a number"),
         (HEAD + "12 0xc", "line 2: expected a node"),

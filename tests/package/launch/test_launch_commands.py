@@ -75,7 +75,7 @@ def test_an_ambiguous_command_line_is_refused(text: str, message: str) -> None:
 
 
 def test_subcommands_that_launch_nothing_are_refused() -> None:
-    with pytest.raises(Error, match=r"only 'flux run' takes .*, not 'flux submit'"):
+    with pytest.raises(Error, match=r"only 'flux run' supports .*, not 'flux submit'"):
         parse_launch_command(flux, "flux submit -n 4 ./app")
 
 

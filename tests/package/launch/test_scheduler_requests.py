@@ -208,7 +208,7 @@ def test_the_predicted_time_assumes_the_worst_segment_placement() -> None:
     for seed in range(20):
         hosts = np.random.default_rng(seed).permutation(64)[:16]
         chosen = Allocation(machine, nodes_of_hosts(machine, hosts))
-        start = map_axes(chosen, mesh, traffic).start
+        start = map_axes(chosen, mesh, traffic).default_seconds
         assert start <= 1.01 * wanted.seconds[1]
 
 
@@ -280,7 +280,7 @@ def test_no_placement_in_the_requested_segments_takes_longer() -> None:
                 first = 16 * int(unit) + 4 * int(domain)
                 hosts += (first + random.permutation(4)).tolist()
         chosen = Allocation(machine, nodes_of_hosts(machine, np.array(hosts)))
-        assert map_axes(chosen, mesh, traffic).start <= 1.01 * wanted.taken
+        assert map_axes(chosen, mesh, traffic).default_seconds <= 1.01 * wanted.taken
 
 
 @st.composite

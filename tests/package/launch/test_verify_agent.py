@@ -92,7 +92,7 @@ def test_a_damaged_report_leaves_the_exit_status(
     verify_agent_job.preload_into = lambda launch: launch  # type: ignore[method-assign]
     account = run_verified(Launch(["sh", "-c", "exit 7"]), verify_agent_job, print)
     assert account.status == 7
-    assert not account.holds
+    assert not account.is_verified
     assert account.why == "report-n1-1 is damaged at rank 0"
     note_unverified(account)
     warning = "topoloom: not verified: report-n1-1 is damaged at rank 0\n"

@@ -78,7 +78,10 @@ def test_a_written_allocation_is_read_back(
         ('[[allocation]]\nhosts = "n6"', "allocation: the machine has no host n6"),
         ('[[allocation]]\nhosts = "n[1,1]"', "names node 1 twice"),
         ('[[allocation]]\nnodes = "n1"', r"no key 'allocation\[0\].nodes'; there are"),
-        ('[[allocation]]\nhosts = "n1"\nslots = "0-4"', "host n1 has no slot 4; slots"),
+        (
+            '[[allocation]]\nhosts = "n1"\nslots = "0-4"',
+            "host n1 has no slot 4; its slots",
+        ),
         (
             '[[allocation]]\nhosts = "n1"\nslots = "1,0"',
             "slots: '1,0' is not a list of increasing",

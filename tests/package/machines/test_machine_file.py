@@ -89,7 +89,7 @@ def test_nodes_follow_the_network_in_the_text(tmp_path: Path) -> None:
         (TORUS.replace("4, 4", "4.5"), "topology.size must be a list"),
         (TORUS.replace("4, 4", "nan"), "topology.size must be a list"),
         (TORUS.replace("4, 4", "true"), "topology.size must be a list"),
-        (TORUS + "wrap = [true]\n", "topology.wrap must be 2 times"),
+        (TORUS + "wrap = [true]\n", "topology.wrap must be a list of 2"),
         (TORUS + 'order = "xx"\n', "topology.order must name each axis once"),
         (TORUS + "hosts = 3\n", "topology.hosts must be a host list"),
         (TORUS + "hosts = [3]\n", "topology.hosts must be a host list"),

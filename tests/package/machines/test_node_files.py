@@ -107,7 +107,7 @@ def test_slots_are_printed_by_node_type(capsys: pytest.CaptureFixture[str]) -> N
         (["gpu[1-2]=node.toml"], "no description of hosts cpu[1-3]; add one"),
         (["cpu1=+node:2", "cpu1=+node:4", "+node:2"], "host cpu1 is also in"),
         (["node.toml", "+node:2"], "'+node:2' and node.toml are both for all other"),
-        (["gpu1=slurm.conf", "+node:2"], "the nodes of slurm.conf differ; name it"),
+        (["gpu1=slurm.conf", "+node:2"], "the nodes of slurm.conf differ, so"),
         (["gpu1=+node:2,memory=1GB/s", "+node:2,memory=2GB/s"], "leave one out"),
         (
             ["gpu1=+node:2,distance=1:5", "+node:2,distance=1:6"],

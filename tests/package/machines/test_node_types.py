@@ -299,7 +299,7 @@ def test_the_closest_nodes_may_have_different_types(cluster_file: str) -> None:
         (
             "[[node]]\nlevels = [8]",
             '[[node]]\nhosts = "cpu1"\nlevels = [8]',
-            "no inside",
+            "no description of hosts",
         ),
         (
             "[[node]]\nlevels = [8]",

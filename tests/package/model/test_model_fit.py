@@ -194,7 +194,7 @@ def test_columns_are_found_by_name_and_units_are_read(tmp_path: Path) -> None:
 
 
 def test_too_few_samples_are_refused() -> None:
-    with pytest.raises(Error, match="needs 3 sizes or more, but there are 2"):
+    with pytest.raises(Error, match="requires 3 sizes or more, but there are 2"):
         fit_model([1, 2, 2], [1, 1, 1])
     with pytest.raises(Error, match="two sizes up to 4 bytes and two above"):
         fit_split([1, 2, 8], [1, 1, 1], 4)

@@ -137,7 +137,7 @@ def test_loggp_is_read_with_defaults_for_missing_costs(tmp_path: Path) -> None:
         ),
         (
             f'{HEAD}largest = [{{ most = "1 KiB", alpha = "1 us", beta = "2 ns" }}]',
-            "none has a limit",
+            "must have no limit",
         ),
         (f'{HEAD}loggp = {{ L = "1 us" }}', "loggp.o is missing"),
         (

@@ -95,7 +95,7 @@ def test_inexact_prices_give_a_weaker_but_valid_bound() -> None:
     graph = recursive_doubling(4, 10)
     allocation = Allocation.whole(load_machine("torus:3x2"))
     least = find_least_congestion(graph, allocation)
-    problem = lp._problem(graph, allocation)
+    problem = lp._make_problem(graph, allocation)
     solved = lp._solve(problem, None, lambda _: True)
     assert solved is not None
     rng = np.random.default_rng(1)

@@ -99,5 +99,7 @@ def test_collectives_without_msccl_support_are_refused(operation: str) -> None:
 
 
 def test_unequal_pieces_are_refused_with_suitable_sizes() -> None:
-    with pytest.raises(Error, match=r"^halving cuts 1000003 bytes .* such as 1000000$"):
+    with pytest.raises(
+        Error, match=r"^halving splits 1000003 bytes .* such as 1000000$"
+    ):
         write_xml(Call("all-reduce", 8, 1000003), "halving")

@@ -78,7 +78,7 @@ def test_switches_that_are_not_output_queued_are_refused() -> None:
     with pytest.raises(Error, match="voq switches do not combine packets"):
         time_trees(allocation, trees, "reduce", (8,), SwitchModel(router="voq"))
     slow = SwitchModel(combining=1.0)
-    with pytest.raises(Error, match="a unit that combines 1 bytes per second"):
+    with pytest.raises(Error, match="combining units of 1 bytes per second"):
         time_trees(allocation, trees, "reduce", (8,), slow)
 
 

@@ -337,7 +337,7 @@ ENTRY %main (p: f32[8]) -> f32[8] {
         (
             "%r = f32[99999999999999999999]{0} all-reduce(%p), channel_id=1, "
             "replica_groups={{0,1,2,3}}, use_global_device_ids=true, to_apply=%add",
-            "add up to 2\\^63 and more",
+            "the sum of bytes or calls is 2\\^63 or more",
         ),
     ],
 )
