@@ -96,7 +96,7 @@ def test_inexact_prices_give_a_weaker_but_valid_bound() -> None:
     allocation = Allocation.whole(load_machine("torus:3x2"))
     least = find_least_congestion(graph, allocation)
     problem = lp._make_problem(graph, allocation)
-    solved = lp._solve(problem, None, lambda _: True)
+    solved = lp._solve_relaxation(problem, None, lambda _: True)
     assert solved is not None
     rng = np.random.default_rng(1)
     for size in (0, 1e-9, 1e-6, 1e-3, 0.1, 10, 1e6):
@@ -106,7 +106,7 @@ def test_inexact_prices_give_a_weaker_but_valid_bound() -> None:
                 for name, value in vars(solved[1]).items()
             }
         )
-        assert 0 <= lp._safe_bound(problem, off) <= least
+        assert 0 <= lp._compute_safe_bound(problem, off) <= least
 
 
 def test_the_bound_is_zero_without_inter_node_messages() -> None:

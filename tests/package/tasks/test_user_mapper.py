@@ -139,7 +139,7 @@ def test_invalid_mapper_results_are_reported_in_one_line_beside_valid_results(
     names = [row["mapper"] for row in found.results]
     assert names == ["block", "hilbert", "place_in_reverse"]
     (line,) = found.failed.values()
-    assert line.startswith("mapper wrong: ")
+    assert line.startswith("mapper return_wrong_value: ")
     assert any(part in line for part in text.split("|"))
     assert "\n" not in line
 
@@ -165,7 +165,7 @@ def test_shared_slots_respect_capacities(problem: Problem) -> None:
     found = compare_mappers(shared, HOP_BYTES, tried, sharing=sharing)
     assert list(found.placements) == ["block", "place_within_capacities", "auto"]
     assert found.failed == {
-        "overfills": "mapper overfills: the ranks on slot 0 have a load of 4, but its "
+        "exceed_capacity": "mapper exceed_capacity: the ranks on slot 0 have a load of 4, but its "
         "capacity is 3"
     }
 
@@ -358,12 +358,10 @@ def test_no_failure_of_a_mapper_stops_the_other_mappers(problem: Problem) -> Non
     found = compare_mappers(problem, HOP_BYTES, tried)
     assert list(found.placements) == ["block", "change_directory"]
     assert Path.cwd() == here
-    assert "raised GeneratorExit" in found.failed["leaves"]
-    assert "raised Odd" in found.failed["mumbles"]
-    assert "raised ValueError: \\x1b[31mred" in found.failed["colors"]
-    assert (
-        "another machine, 'torus:8x8', not for 'torus:4x4'"
-        in (found.failed["elsewhere"])
-    )
+    assert "raised GeneratorExit" in found.failed["raise_generator_exit"]
+    assert "raised UnprintableError" in found.failed["raise_unprintable_error"]
+    assert "raised ValueError: \\x1b[31mred" in found.failed["raise_colored_error"]
+    message = found.failed["place_on_other_machine"]
+    assert "another machine, 'torus:8x8', not for 'torus:4x4'" in message
     with pytest.raises(Error, match=r"'mine\.py' has no function; add one"):
         compare_mappers(problem, HOP_BYTES, ["mine.py"])
