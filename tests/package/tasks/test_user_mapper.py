@@ -165,8 +165,8 @@ def test_shared_slots_respect_capacities(problem: Problem) -> None:
     found = compare_mappers(shared, HOP_BYTES, tried, sharing=sharing)
     assert list(found.placements) == ["block", "place_within_capacities", "auto"]
     assert found.failed == {
-        "exceed_capacity": "mapper exceed_capacity: the ranks on slot 0 have a load of 4, but its "
-        "capacity is 3"
+        "exceed_capacity": "mapper exceed_capacity: the ranks on slot 0 have a load "
+        "of 4, but its capacity is 3"
     }
 
 
