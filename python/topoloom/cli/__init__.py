@@ -14,10 +14,10 @@ def main() -> None:
 
         print(f"topoloom {__version__}")
         return
-    from topoloom.cli.numpy_import import import_numpy_single_threaded
-
-    import_numpy_single_threaded()
     try:
+        from topoloom.cli.numpy_import import import_numpy_single_threaded
+
+        import_numpy_single_threaded()
         from topoloom.cli.app import run
 
         status = run(sys.argv[1:])

@@ -50,12 +50,12 @@ TEST_CASE("only operations in a cyclic wait are named") {
         const std::string text = error.what();
         CHECK(text.find('\n') == std::string::npos);
         for (const char* part :
-             {"circle", "recv 8b from 1 of rank 0 (line 3)", "send 8b to 1 of rank 0 (line 4)",
+             {"cycle", "recv 8b from 1 of rank 0 (line 3)", "send 8b to 1 of rank 0 (line 4)",
               "recv 8b from 0 of rank 1 (line 8)", "send 8b to 0 of rank 1 (line 9)"})
             CHECK(text.find(part) != std::string::npos);
     }
     CHECK_THROWS_WITH_AS((void)read_goal_text("num_ranks 1\nrank 0 {\na: calc 1\na requires a\n}\n"),
-                         doctest::Contains("circle, each for the next: calc 1 of rank 0 (line 3)"), Error);
+                         doctest::Contains("cycle, each for the next: calc 1 of rank 0 (line 3)"), Error);
 }
 
 TEST_CASE("invalid GOAL is refused with a one-line error and its position") {

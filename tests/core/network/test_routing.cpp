@@ -166,7 +166,7 @@ TEST_CASE("routings that do not fit the machine are refused with a one-line erro
         const Fabric fabric(machine);
         CHECK_THROWS_WITH_AS(Paths(fabric, routing), doctest::Contains(why.c_str()), Error);
     };
-    refused("torus:4x4", Routing::ugal, "over groups of a dragonfly, and 'torus:4x4' has none");
+    refused("torus:4x4", Routing::ugal, "need the groups of a dragonfly, but 'torus:4x4' has none");
     refused("rails:4:4:2", Routing::minimal_adaptive, "switches without nodes have no escape routes");
     refused("fattree:4:4", Routing::valiant, "'fattree:4:4' has none");
     CHECK_THROWS_WITH_AS((void)routing_of("minimal"), doctest::Contains("no routing 'minimal'"), Error);

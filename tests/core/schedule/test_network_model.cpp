@@ -175,7 +175,7 @@ TEST_CASE("an impossible model is refused with the reason") {
     CHECK(with_factors({{1, 1, 10}}) == "the last link factor must have no limit, but goes up to 10 bytes");
     CHECK(with_factors({{1, 1, 10}, {1, 1, 9}, {}}) ==
           "link factors must ascend, but one up to 9 bytes follows one up to 10");
-    CHECK(error_message([] { (void)NetworkModel::largest({{1, 0, 10}}); }).find("none has a limit") !=
+    CHECK(error_message([] { (void)NetworkModel::largest({{1, 0, 10}}); }).find("must have no limit") !=
           std::string::npos);
     CHECK(error_message([] { (void)NetworkModel::loggp(1, 1, 4, 0); }).find("L + 2 o = 3") !=
           std::string::npos);

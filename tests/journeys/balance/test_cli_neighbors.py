@@ -307,7 +307,7 @@ FAST = "torus:2x2,bandwidth=1GB/s,latency=1us"
         ),
         (
             ["tasks.csv", "--edges", "edges.csv", "--periods", "0"],
-            "more than 0 periods",
+            "periods must be above 0",
         ),
         (
             ["tasks.csv", "--owners", "edges.csv"],

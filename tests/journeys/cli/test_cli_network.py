@@ -82,12 +82,15 @@ def test_bursts_increase_latency_and_a_window_limits_packets(
         ),
         (["--router", "output"], "no router 'output'; there are: input-queued, voq"),
         (["--routing", "adaptive"], "no routing 'adaptive'"),
-        (["--routing", "ugal"], "over groups of a dragonfly, and 'torus:4x4' has none"),
+        (
+            ["--routing", "ugal"],
+            "need the groups of a dragonfly, but 'torus:4x4' has none",
+        ),
         (["--routing", "minimal-adaptive", "--vcs", "2"], "needs 3 virtual channels"),
         (["--arbiter", "fifo"], "no arbiter 'fifo'; there are: round-robin, age"),
         (["--allocator", "pim"], "no allocator 'pim'; there are: islip, wavefront"),
         (["--iterations", "0"], "iterations of an allocator must be 1 to 64, not 0"),
-        (["--arbiter", "age", "--allocator", "wavefront"], "has one iteration of"),
+        (["--arbiter", "age", "--allocator", "wavefront"], "only one iteration of"),
         (["--router", "voq", "--vcs", "9"], "are 45; an input has at most 32"),
         (
             ["--switching", "cut-through", "--buffer", "3"],

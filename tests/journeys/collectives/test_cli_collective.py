@@ -197,7 +197,7 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         ),
         (
             ["alltoall", "-n", 8, "--to", "goal", "--order-ranks", "-o", "x"],
-            "leave one out",
+            "-o writes one of",
         ),
         (
             ["scan", "-n", 8, "--to", "intel-mpi", "-o", "x"],
@@ -269,7 +269,7 @@ def test_rank_location_options_require_a_machine(
 ) -> None:
     refused = topoloom(*ALL_TO_ALL, "--model", "hdr", option, 4)
     assert (refused.status, refused.out) == (2, "")
-    assert refused.err.endswith("name the machine\n")
+    assert refused.err.endswith("name the machine, too\n")
 
 
 def test_output_has_the_machine_name_of_the_user_and_times_with_units(

@@ -110,7 +110,7 @@ def test_impossible_tiles_are_refused(topoloom: Command) -> None:
     topoloom("map", "p.npz", "-m", "mesh:7+node:4", "--mapper", "tile", "-o", "x.json")
     for words, what in (
         (["--fastest-tile", "scatter"], "gives nodes 1 to 4 ranks"),
-        (["--fastest-tile", "all"], "there are pipelined, broadcast"),
+        (["--fastest-tile", "all"], "expected one of pipelined, broadcast"),
         (["--reading", "read"], "there are: counted, printed"),
         (["-o", "y.json"], "--fastest-tile"),
     ):
@@ -125,12 +125,12 @@ def test_a_grid_that_does_not_fit_is_refused_with_a_suggestion(
 ) -> None:
     refused = topoloom_with_placement("grid", "x.json", "--grid", "16x15")
     assert refused.status == 2
-    assert "nearest grid is 16x16" in refused.err
+    assert "16x16" in refused.err
     refused = topoloom_with_placement(
         "map", "p.npz", "-m", MACHINE, "--mapper", "tile(grid=16x15)"
     )
     assert refused.status == 2
-    assert "nearest grid is 16x16" in refused.err
+    assert "16x16" in refused.err
     for words in (["--channels", "0"], ["--bytes", "0"], ["--bandwidth", "fast"]):
         refused = topoloom_with_placement("grid", "x.json", "--grid", "16x16", *words)
         assert refused.status == 2
