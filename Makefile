@@ -194,6 +194,7 @@ lint: $(stamps)/test-tools   ## formatting, style, types, spelling, unused Pytho
 	ruff check $(python)
 	@clang-format --dry-run --Werror $(code)
 	codespell core bindings mpi nccl apps python tests bench docs machines README.md CHANGELOG.md CONTRIBUTING.md
+	tools/check_functions.py
 	mypy
 	vulture
 

@@ -38,6 +38,19 @@ inline std::optional<int> parse_count(const std::string& text) {
     return static_cast<int>(value);
 }
 
+/// Parses three numbers such as 4x2x2.
+inline std::optional<std::array<int, 3>> parse_grid(std::string text) {
+    std::array<int, 3> grid{};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        const std::size_t cross = axis < 2 ? text.find('x') : text.size();
+        const auto count = parse_count(text.substr(0, cross));
+        if (cross == std::string::npos || !count) return std::nullopt;
+        grid[axis] = *count;
+        text.erase(0, cross + 1);
+    }
+    return grid;
+}
+
 /// Parses the command line. Returns an error message, or an empty string.
 inline std::string read_options(int argc, char** argv, Options& options) {
     for (int i = 1; i < argc; ++i) {
@@ -54,18 +67,11 @@ inline std::string read_options(int argc, char** argv, Options& options) {
             options.help = true;
         else if (word == "--grid" || word == "--cells" || word == "--steps") {
             if (++i == argc) return word + " needs a value";
-            std::string value = argv[i];
+            const std::string value = argv[i];
             if (word == "--grid") {
-                for (std::size_t axis = 0; axis < 3; ++axis) {
-                    const std::size_t cross = axis < 2 ? value.find('x') : value.size();
-                    const auto count = parse_count(value.substr(0, cross));
-                    if (cross == std::string::npos || !count) {
-                        return std::string("--grid is '") + argv[i] +
-                               "', expected three numbers such as 4x2x2";
-                    }
-                    options.grid[axis] = *count;
-                    value.erase(0, cross + 1);
-                }
+                const auto grid = parse_grid(value);
+                if (!grid) return "--grid is '" + value + "', expected three numbers such as 4x2x2";
+                options.grid = *grid;
                 continue;
             }
             const auto count = parse_count(value);

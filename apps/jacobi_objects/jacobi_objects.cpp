@@ -261,6 +261,46 @@ bool is_valid_options(const Options& options, int ranks) {
            options.steps >= (options.policy == "none" ? 1 : 2) && is_valid_map(options.map, s, ranks);
 }
 
+struct Outcome {
+    double seconds_per_step = 0;
+    topoloom::RebalanceResult moved;
+    int is_right = 1;  // not checked under SimGrid
+};
+
+Outcome run_steps(const Options& options, int ranks) {
+    const auto& [settings, steps, map, policy, machine] = options;
+    // Messages must fit an edge: longer records need a rendezvous, which costs another round trip.
+    const std::int64_t edge = 8LL * settings.cells * (settings.dimensions == 3 ? settings.cells : 1);
+    const auto message_bytes = static_cast<int>(std::clamp<std::int64_t>(edge + 1024, 16384, 1 << 24));
+    topoloom::Scheduler scheduler(MPI_COMM_WORLD, {.message_bytes = message_bytes});
+    topoloom::ObjectsOptions array_options;
+    array_options.home = [&](const topoloom::Index& at) {
+        return get_home_rank(options.map, options.settings, ranks, at);
+    };
+    topoloom::Objects<Block> blocks(
+        scheduler, {settings.blocks[0], settings.blocks[1], settings.blocks[2]},
+        [&](topoloom::Index at) { return Block(options.settings, at); }, array_options);
+    const auto run = [&](int more) {
+        blocks.for_each_local([&](Block& block) { blocks[block.index()].send<&Block::start_steps>(more); });
+        scheduler.run();
+    };
+    Outcome outcome;
+    const int first = policy == "none" ? 0 : steps / 2;
+    if (first > 0) {
+        run(first);
+        // A large number of periods makes migrations pay off.
+        outcome.moved = scheduler.rebalance(policy, {.machine = machine, .periods = 100});
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    run(steps - first);
+    outcome.seconds_per_step = (MPI_Wtime() - start) / (steps - first);
+#ifndef SMPI_H
+    outcome.is_right = is_equal_to_serial_run(blocks, settings, steps) ? 1 : 0;
+#endif
+    return outcome;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -269,7 +309,6 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const Options options = read_options(argc, argv);
-    const auto& [settings, steps, map, policy, machine] = options;
     if (!is_valid_options(options, ranks)) {
         if (rank == 0)
             std::fprintf(
@@ -280,42 +319,12 @@ int main(int argc, char** argv) {
         MPI_Finalize();
         return 2;
     }
-    int is_right = 1;
-    const char* right = "simulated";
-    double seconds = 0;
-    topoloom::RebalanceResult moved;
-    {
-        // Messages must fit an edge: longer records need a rendezvous, which costs another round trip.
-        const std::int64_t edge = 8LL * settings.cells * (settings.dimensions == 3 ? settings.cells : 1);
-        const auto message_bytes = static_cast<int>(std::clamp<std::int64_t>(edge + 1024, 16384, 1 << 24));
-        topoloom::Scheduler scheduler(MPI_COMM_WORLD, {.message_bytes = message_bytes});
-        topoloom::ObjectsOptions array_options;
-        array_options.home = [&](const topoloom::Index& at) {
-            return get_home_rank(options.map, options.settings, ranks, at);
-        };
-        topoloom::Objects<Block> blocks(
-            scheduler, {settings.blocks[0], settings.blocks[1], settings.blocks[2]},
-            [&](topoloom::Index at) { return Block(options.settings, at); }, array_options);
-        const auto run = [&](int more) {
-            blocks.for_each_local(
-                [&](Block& block) { blocks[block.index()].send<&Block::start_steps>(more); });
-            scheduler.run();
-        };
-        const int first = policy == "none" ? 0 : steps / 2;
-        if (first > 0) {
-            run(first);
-            // A large number of periods makes migrations pay off.
-            moved = scheduler.rebalance(policy, {.machine = machine, .periods = 100});
-        }
-        MPI_Barrier(MPI_COMM_WORLD);
-        const double start = MPI_Wtime();
-        run(steps - first);
-        seconds = (MPI_Wtime() - start) / (steps - first);
-#ifndef SMPI_H
-        right = "right";
-        is_right = is_equal_to_serial_run(blocks, settings, steps) ? 1 : 0;
+#ifdef SMPI_H
+    const char* const right = "simulated";
+#else
+    const char* const right = "right";
 #endif
-    }
+    auto [seconds, moved, is_right] = run_steps(options, ranks);
     MPI_Allreduce(MPI_IN_PLACE, &is_right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (rank == 0)
         std::printf("%s: %.4f ms per step, %lld blocks moved, hop-bytes %.6g to %.6g\n",

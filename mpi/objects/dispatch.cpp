@@ -20,60 +20,57 @@ bool State::receive_record(int from, const Header& header, const char* values) {
 
 /// Dispatches a record by its kind. Returns whether the record is queued.
 bool State::dispatch_record(int from, const Header& header, const char* values) {
+    if (header.kind != MessageKind::call) {
+        dispatch_control_record(header, values);
+        return false;
+    }
+    const Resident* const here = find_resident(header.array, header.index);
+    if (here == nullptr) {
+        forward_message(header, values);
+        return false;
+    }
+    if (header.was_forwarded)
+        report_location({header.array, header.index}, header.origin, {transport->rank(), here->moves});
+    Message* const message = Message::copy(header, values);
+    message->from = from;
+    queue.push(message);
+    return true;
+}
+
+/// Dispatches a record that does not call a method of one object.
+void State::dispatch_control_record(const Header& header, const char* values) {
     switch (header.kind) {
-        case MessageKind::call:
-            if (const Resident* const here = find_resident(header.array, header.index)) {
-                if (header.was_forwarded)
-                    report_location({header.array, header.index}, header.origin,
-                                    {transport->rank(), here->moves});
-                Message* const message = Message::copy(header, values);
-                message->from = from;
-                queue.push(message);
-                return true;
-            }
-            forward_message(header, values);
-            return false;
         case MessageKind::broadcast_request:
-            broadcast(Message::copy(header, values));
-            return false;
+            return broadcast(Message::copy(header, values));
         case MessageKind::broadcast:
-            receive_broadcast(header, values);
-            return false;
+            return receive_broadcast(header, values);
         case MessageKind::multicast:
-            receive_multicast(header, values);
-            return false;
+            return receive_multicast(header, values);
         case MessageKind::partial: {
             PartialHeader partial;
             std::memcpy(&partial, values, sizeof partial);
-            contribute(partial, values + sizeof partial, header.bytes - sizeof partial);
-            return false;
+            return contribute(partial, values + sizeof partial, header.bytes - sizeof partial);
         }
         case MessageKind::insertion:
-            receive_insertion(Message::copy(header, values));
-            return false;
+            return receive_insertion(Message::copy(header, values));
         case MessageKind::insertions_done:
-            receive_insertions_done(header);
-            return false;
+            return receive_insertions_done(header);
         case MessageKind::exchange_opened:
-            open_exchange(header);
-            return false;
+            return open_exchange(header);
         case MessageKind::combined:
-            receive_combined(header, values);
-            return false;
+            return receive_combined(header, values);
         case MessageKind::reduction_result:
-            distribute_result(header, values);
-            return false;
+            return distribute_result(header, values);
         case MessageKind::migration:
-            receive_migrating_object(header, values);
-            return false;
+            return receive_migrating_object(header, values);
         case MessageKind::location: {
             Location location;
             std::memcpy(&location, values, sizeof location);
-            record_location(*arrays[header.array], header.index, location);
-            return false;
+            return record_location(*arrays[header.array], header.index, location);
         }
+        default:
+            return;
     }
-    return false;
 }
 
 void State::deliver_message(Message* message) {

@@ -142,6 +142,30 @@ void serialize_map(Archive& archive, Map& map) {
     }
 }
 
+template <typename Archive>
+void serialize_string(Archive& archive, std::string& text) {
+    std::uint64_t count = text.size();
+    archive.transfer_bytes(&count, sizeof count);
+    if constexpr (Archive::reads) {
+        archive.require_bytes(count);
+        text.resize(count);
+    }
+    archive.transfer_bytes(text.data(), count);
+}
+
+template <typename Archive, typename T>
+void serialize_optional(Archive& archive, std::optional<T>& value) {
+    bool has = value.has_value();
+    archive.transfer_bytes(&has, sizeof has);
+    if constexpr (Archive::reads) {
+        if (has)
+            value.emplace();
+        else
+            value.reset();
+    }
+    if (has) serialize_item(archive, *value);
+}
+
 template <typename Archive, typename T>
 void serialize_item(Archive& archive, T& value) {
     if constexpr (SerializesItself<T, Archive>) {
@@ -154,31 +178,15 @@ void serialize_item(Archive& archive, T& value) {
     } else if constexpr (is_a<T, std::vector>) {
         serialize_elements(archive, value);
     } else if constexpr (std::is_same_v<T, std::string>) {
-        std::uint64_t count = value.size();
-        archive.transfer_bytes(&count, sizeof count);
-        if constexpr (Archive::reads) {
-            archive.require_bytes(count);
-            value.resize(count);
-        }
-        archive.transfer_bytes(value.data(), count);
-    } else if constexpr (is_a<T, std::pair>) {
-        archive(value.first, value.second);
-    } else if constexpr (is_a<T, std::tuple>) {
+        serialize_string(archive, value);
+    } else if constexpr (is_a<T, std::pair> || is_a<T, std::tuple>) {
         std::apply([&](auto&... parts) { archive(parts...); }, value);
     } else if constexpr (is_array<T> || std::is_array_v<T>) {
         for (auto& one : value) serialize_item(archive, one);
     } else if constexpr (is_a<T, std::map>) {
         serialize_map(archive, value);
     } else if constexpr (is_a<T, std::optional>) {
-        bool has = value.has_value();
-        archive.transfer_bytes(&has, sizeof has);
-        if constexpr (Archive::reads) {
-            if (has)
-                value.emplace();
-            else
-                value.reset();
-        }
-        if (has) serialize_item(archive, *value);
+        serialize_optional(archive, value);
     } else {
         static_assert(always_false<T>,
                       "topoloom: this type cannot be serialized; give it a member function "

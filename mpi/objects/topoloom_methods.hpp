@@ -98,21 +98,29 @@ concept Operation = operation_of<T> >= 0;
 
 /// Combines b into a. Returns false if the type does not support the operation.
 template <typename T>
+bool combine_values(int operation, T& a, const T& b);
+
+template <typename List>
+bool combine_elements(int operation, List& a, const List& b) {
+    if constexpr (is_a<List, std::vector>) {
+        if (operation == operation_of<join>) {
+            a.insert(a.end(), b.begin(), b.end());
+            return true;
+        }
+        if (a.size() != b.size()) throw ObjectsError("a reduction of vectors whose lengths differ");
+    }
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        auto one = a[i];
+        if (!combine_values(operation, one, static_cast<decltype(one)>(b[i]))) return false;
+        a[i] = one;
+    }
+    return true;
+}
+
+template <typename T>
 bool combine_values(int operation, T& a, const T& b) {
     if constexpr (is_a<T, std::vector> || is_array<T>) {
-        if constexpr (is_a<T, std::vector>) {
-            if (operation == operation_of<join>) {
-                a.insert(a.end(), b.begin(), b.end());
-                return true;
-            }
-            if (a.size() != b.size()) throw ObjectsError("a reduction of vectors whose lengths differ");
-        }
-        for (std::size_t i = 0; i < a.size(); ++i) {
-            auto one = a[i];
-            if (!combine_values(operation, one, static_cast<decltype(one)>(b[i]))) return false;
-            a[i] = one;
-        }
-        return true;
+        return combine_elements(operation, a, b);
     } else {
         if constexpr (requires {
                           { a + b } -> std::convertible_to<T>;

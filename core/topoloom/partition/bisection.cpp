@@ -329,6 +329,13 @@ std::vector<char> split_in_order(const WeightedGraph& graph, const Capacity& cap
     return side;
 }
 
+/// Returns the sides of the vertices of the next finer level.
+std::vector<char> project_sides(std::span<const Vertex> coarse_of, std::span<const char> side) {
+    std::vector<char> finer(coarse_of.size());
+    for (std::size_t v = 0; v < finer.size(); ++v) finer[v] = side[coarse_of[v].value];
+    return finer;
+}
+
 }  // namespace
 
 Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
@@ -358,10 +365,7 @@ Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
                 result.cost = split.cost();
                 result.excess = split.excess();
             }
-            if (i == 0) break;
-            std::vector<char> finer(levels[i - 1].coarse_of.size());
-            for (std::size_t v = 0; v < finer.size(); ++v) finer[v] = side[levels[i - 1].coarse_of[v].value];
-            side = std::move(finer);
+            if (i > 0) side = project_sides(levels[i - 1].coarse_of, side);
         }
         result.side = std::move(side);
     }

@@ -114,9 +114,7 @@ void LinearAssignment<Cost>::augment(std::uint32_t row) {
                 order_[k] = order_[nearest];
                 order_[nearest++] = j;
             }
-            for (std::uint32_t k = done; k < nearest && end == no_index; ++k) {
-                if (row_of_column_[order_[k]] == no_index) end = order_[k];
-            }
+            end = find_unassigned_column(done, nearest);
             if (end != no_index) break;
         }
         const std::uint32_t through = order_[done++];
@@ -137,10 +135,12 @@ void LinearAssignment<Cost>::augment(std::uint32_t row) {
             order_[nearest++] = j;
         }
     }
-    for (std::uint32_t k = 0; k < scanned; ++k) {
-        const std::uint32_t j = order_[k];
-        column_price_[j] += distance_[j] - least;
-    }
+    lower_prices(scanned, least);
+    flip_path(row, end);
+}
+
+template <class Cost>
+void LinearAssignment<Cost>::flip_path(std::uint32_t row, std::uint32_t end) {
     for (std::uint32_t j = end;;) {
         const std::uint32_t i = before_[j];
         row_of_column_[j] = i;

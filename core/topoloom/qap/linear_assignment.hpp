@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "topoloom/base/id.hpp"
+
 namespace topoloom::qap {
 
 /// Solves dense problems by shortest augmenting paths after augmenting row reduction (Jonker, Volgenant,
@@ -32,6 +34,20 @@ class LinearAssignment {
         column_of_row_[row] = column;
         row_of_column_[column] = row;
     }
+    /// Returns an unassigned column among order_[begin .. end), or no_index.
+    [[nodiscard]] std::uint32_t find_unassigned_column(std::uint32_t begin, std::uint32_t end) const {
+        for (std::uint32_t k = begin; k < end; ++k)
+            if (row_of_column_[order_[k]] == no_index) return order_[k];
+        return no_index;
+    }
+    /// Lowers the prices of the first `count` columns of the search.
+    void lower_prices(std::uint32_t count, Cost least) {
+        for (std::uint32_t k = 0; k < count; ++k) {
+            const std::uint32_t j = order_[k];
+            column_price_[j] += distance_[j] - least;
+        }
+    }
+    void flip_path(std::uint32_t row, std::uint32_t end);
 
     std::span<const Cost* const> rows_;
     std::uint32_t columns_ = 0;

@@ -16,9 +16,9 @@ std::string usual_schedule(const Call& call) {
         case Operation::barrier:
             return "dissemination";
         case Operation::broadcast:
-            if (bytes < 12288 || call.ranks < 8) return "binomial";
-            return is_power && bytes < 524288 ? "scatter-all-gather(gather=doubling,cut=rounded-up)"
-                                              : "scatter-all-gather(gather=ring,cut=rounded-up)";
+            return bytes < 12288 || call.ranks < 8 ? "binomial"
+                   : is_power && bytes < 524288    ? "scatter-all-gather(gather=doubling,cut=rounded-up)"
+                                                   : "scatter-all-gather(gather=ring,cut=rounded-up)";
         case Operation::reduce:
             return bytes <= 2048 ? "binomial" : "halving(fold=odd,order=near,cut=last)";
         case Operation::all_reduce:
@@ -27,13 +27,11 @@ std::string usual_schedule(const Call& call) {
         case Operation::gather:
             return "binomial";
         case Operation::all_gather:
-            if (is_power && all < 524288) return "recursive-doubling";
-            return !is_power && all < 81920 ? "bruck" : "ring";
+            return all >= (is_power ? 524288 : 81920) ? "ring" : is_power ? "recursive-doubling" : "bruck";
         case Operation::reduce_scatter:
             return all < 524288 ? "halving(fold=even)" : "pairwise";
         case Operation::all_to_all:
-            if (bytes <= 256 && call.ranks >= 8) return "bruck";
-            return bytes <= 32768 ? "at-once" : "pairwise";
+            return bytes <= 256 && call.ranks >= 8 ? "bruck" : bytes <= 32768 ? "at-once" : "pairwise";
         case Operation::scan:
         case Operation::exscan:
             return "recursive-doubling";

@@ -32,58 +32,77 @@ struct IncidentShipments {
     }
 };
 
-}  // namespace
+/// Traverses each tree of shipments from a sender. A receiver rearranges the senders below it, and last the
+/// sender above it, which never receives. Each sender is below only one receiver, so it receives on behalf of
+/// only one.
+class ReceiveLimiter {
+   public:
+    ReceiveLimiter(std::vector<Shipment>& shipments, std::size_t ranks, std::uint32_t most)
+        : shipments_(shipments), incident_(shipments, ranks), most_(most), is_visited_(ranks, 0) {}
 
-std::vector<Shipment> limit_receives(std::vector<Shipment> shipments, std::size_t ranks, std::uint32_t most) {
-    const IncidentShipments incident(shipments, ranks);
-    std::vector<char> is_visited(ranks, 0);
-    std::vector<std::uint32_t> waiting;
-    std::vector<std::uint32_t> sources;
-    // Each tree of shipments is traversed from a sender. A receiver rearranges the senders below it, and last
-    // the sender above it, which never receives. Each sender is below only one receiver, so it receives on
-    // behalf of only one.
-    const auto rearrange = [&](std::uint32_t receiver, std::uint32_t above) {
-        sources.clear();
-        for (const std::uint32_t i : incident.shipments_of(receiver)) {
-            if (shipments[i].sender != above) sources.push_back(i);
+    void limit_all() {
+        for (std::uint32_t rank = 0; rank < is_visited_.size(); ++rank) {
+            const std::span<const std::uint32_t> own = incident_.shipments_of(rank);
+            if (!is_visited_[rank] && !own.empty() && shipments_[own.front()].sender == rank)
+                limit_tree(rank);
         }
-        std::ranges::sort(sources, [&](std::uint32_t a, std::uint32_t b) {
-            return shipments[a].tasks != shipments[b].tasks ? shipments[a].tasks > shipments[b].tasks : a < b;
-        });
-        for (const std::uint32_t i : incident.shipments_of(receiver)) {
-            if (shipments[i].sender == above) sources.push_back(i);
-        }
-        for (std::size_t k = sources.size(); k-- > most;) {
-            Shipment& behind = shipments[sources[k]];
-            Shipment& ahead = shipments[sources[k / most - 1]];
-            behind.receiver = ahead.sender;
-            ahead.tasks += behind.tasks;
-        }
-    };
-    for (std::uint32_t root = 0; root < ranks; ++root) {
-        const bool gives = !is_visited[root] && !incident.shipments_of(root).empty() &&
-                           shipments[incident.shipments_of(root).front()].sender == root;
-        if (!gives) continue;
-        is_visited[root] = 1;
-        waiting.assign(1, root);
-        while (!waiting.empty()) {
-            const std::uint32_t sender = waiting.back();
-            waiting.pop_back();
-            for (const std::uint32_t i : incident.shipments_of(sender)) {
-                if (shipments[i].sender != sender) continue;
-                const std::uint32_t receiver = shipments[i].receiver;
-                if (is_visited[receiver]) continue;
-                is_visited[receiver] = 1;
-                for (const std::uint32_t j : incident.shipments_of(receiver)) {
-                    const std::uint32_t other = shipments[j].sender;
-                    if (is_visited[other]) continue;
-                    is_visited[other] = 1;
-                    waiting.push_back(other);
-                }
+    }
+
+   private:
+    void limit_tree(std::uint32_t root) {
+        is_visited_[root] = 1;
+        waiting_.assign(1, root);
+        while (!waiting_.empty()) {
+            const std::uint32_t sender = waiting_.back();
+            waiting_.pop_back();
+            for (const std::uint32_t i : incident_.shipments_of(sender)) {
+                const std::uint32_t receiver = shipments_[i].receiver;
+                if (shipments_[i].sender != sender || is_visited_[receiver]) continue;
+                is_visited_[receiver] = 1;
+                visit_senders_to(receiver);
                 rearrange(receiver, sender);
             }
         }
     }
+    void visit_senders_to(std::uint32_t receiver) {
+        for (const std::uint32_t i : incident_.shipments_of(receiver)) {
+            const std::uint32_t sender = shipments_[i].sender;
+            if (is_visited_[sender]) continue;
+            is_visited_[sender] = 1;
+            waiting_.push_back(sender);
+        }
+    }
+    void rearrange(std::uint32_t receiver, std::uint32_t above) {
+        sources_.clear();
+        for (const std::uint32_t i : incident_.shipments_of(receiver)) {
+            if (shipments_[i].sender != above) sources_.push_back(i);
+        }
+        std::ranges::sort(sources_, [&](std::uint32_t a, std::uint32_t b) {
+            return shipments_[a].tasks != shipments_[b].tasks ? shipments_[a].tasks > shipments_[b].tasks
+                                                              : a < b;
+        });
+        for (const std::uint32_t i : incident_.shipments_of(receiver)) {
+            if (shipments_[i].sender == above) sources_.push_back(i);
+        }
+        for (std::size_t k = sources_.size(); k-- > most_;) {
+            Shipment& behind = shipments_[sources_[k]];
+            Shipment& ahead = shipments_[sources_[k / most_ - 1]];
+            behind.receiver = ahead.sender;
+            ahead.tasks += behind.tasks;
+        }
+    }
+
+    std::vector<Shipment>& shipments_;
+    const IncidentShipments incident_;
+    std::uint32_t most_;
+    std::vector<char> is_visited_;
+    std::vector<std::uint32_t> waiting_, sources_;
+};
+
+}  // namespace
+
+std::vector<Shipment> limit_receives(std::vector<Shipment> shipments, std::size_t ranks, std::uint32_t most) {
+    ReceiveLimiter(shipments, ranks, most).limit_all();
     return shipments;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <span>
 #include <utility>
 
 namespace topoloom {
@@ -55,6 +56,55 @@ double relief_price(const TaskParts& parts, Vertex v, double gain, double excess
     return gain >= 0 ? -gain : -gain / std::max(taken, 1e-9);
 }
 
+/// Moves vertices of a rank above the limit to near ranks, cheapest first.
+class RankRelief {
+   public:
+    RankRelief(TaskParts& parts, Part rank)
+        : parts_(parts), rank_(rank), receivers_(find_near_ranks_with_room(parts, rank)) {}
+
+    void relieve() {
+        const std::vector<Vertex> held_vertices = vertices_of(parts_, rank_);
+        for (int round = 0; round < 2 && parts_.exceeds(rank_); ++round) {
+            if (round > 0) receivers_ = find_near_ranks_with_room(parts_, rank_);
+            offer_held(held_vertices);
+            while (!offers_.empty() && parts_.exceeds(rank_)) accept_best_offer();
+            offers_ = {};
+        }
+    }
+
+   private:
+    [[nodiscard]] double price(Vertex v, const VertexMove& move) const {
+        return relief_price(parts_, v, move.gain, parts_.excess(rank_));
+    }
+    void offer(Vertex v) {
+        const std::optional<VertexMove> move = parts_.best_move(v, receivers_);
+        if (move) offers_.push({price(v, *move), v, move->to});
+    }
+    void offer_held(std::span<const Vertex> vertices) {
+        for (const Vertex v : vertices)
+            if (parts_[v] == rank_) offer(v);
+    }
+    void accept_best_offer() {
+        const Offer next = offers_.top();
+        offers_.pop();
+        if (parts_[next.vertex] != rank_) return;
+        std::optional<VertexMove> move = parts_.best_move(next.vertex, receivers_);
+        if (!move) {
+            receivers_ = find_near_ranks_with_room(parts_, rank_);
+            move = parts_.best_move(next.vertex, receivers_);
+            if (!move) return;
+        }
+        if (price(next.vertex, *move) > next.price) return offer(next.vertex);
+        parts_.move(next.vertex, move->to);
+        offer_held(parts_.level().graph.peers(next.vertex));
+    }
+
+    TaskParts& parts_;
+    Part rank_;
+    std::vector<Part> receivers_;
+    std::priority_queue<Offer> offers_;
+};
+
 }  // namespace
 
 void relieve_directly(TaskParts& parts) {
@@ -64,37 +114,7 @@ void relieve_directly(TaskParts& parts) {
     std::ranges::stable_sort(full, [&](Part a, Part b) { return parts.excess(a) > parts.excess(b); });
     for (const Part rank : full) {
         parts.poll();
-        std::vector<Part> more = find_near_ranks_with_room(parts, rank);
-        std::priority_queue<Offer> offers;
-        const auto offer = [&](Vertex v) {
-            const std::optional<VertexMove> move = parts.best_move(v, more);
-            if (move) offers.push({relief_price(parts, v, move->gain, parts.excess(rank)), v, move->to});
-        };
-        const std::vector<Vertex> held_vertices = vertices_of(parts, rank);
-        for (int round = 0; round < 2 && parts.exceeds(rank); ++round) {
-            if (round > 0) more = find_near_ranks_with_room(parts, rank);
-            for (const Vertex v : held_vertices)
-                if (parts[v] == rank) offer(v);
-            while (!offers.empty() && parts.exceeds(rank)) {
-                const Offer next = offers.top();
-                offers.pop();
-                if (parts[next.vertex] != rank) continue;
-                std::optional<VertexMove> move = parts.best_move(next.vertex, more);
-                if (!move) {
-                    more = find_near_ranks_with_room(parts, rank);
-                    move = parts.best_move(next.vertex, more);
-                    if (!move) continue;
-                }
-                if (relief_price(parts, next.vertex, move->gain, parts.excess(rank)) > next.price) {
-                    offer(next.vertex);
-                    continue;
-                }
-                parts.move(next.vertex, move->to);
-                for (const Vertex u : parts.level().graph.peers(next.vertex))
-                    if (parts[u] == rank) offer(u);
-            }
-            offers = {};
-        }
+        RankRelief(parts, rank).relieve();
     }
 }
 

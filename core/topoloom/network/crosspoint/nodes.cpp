@@ -134,10 +134,10 @@ void CrosspointNetwork::check() const {
         if (stored_[packet].window != no_index) ++seen[stored_[packet].window];
     }
     for (const Sender& sender : senders_) alive += sender.packet != no_index ? 1 : 0;
-    for (std::size_t window = 0; window < seen.size(); ++window)
-        if (seen[window] != room_)
-            fail("a buffer behind ", fabric_.name(channel_of_[window]), " has ", seen[window],
-                 " packets and credits, but the capacity is ", room_);
+    const auto wrong = std::ranges::find_if(seen, [&](std::uint32_t count) { return count != room_; });
+    if (wrong != seen.end())
+        fail("a buffer behind ", fabric_.name(channel_of_[static_cast<std::size_t>(wrong - seen.begin())]),
+             " has ", *wrong, " packets and credits, but the capacity is ", room_);
     if (made_ != ended_ + alive)
         fail(made_, " packets have been made, but ", ended_, " have ended and ", alive, " are in flight");
 }

@@ -40,6 +40,39 @@ struct DependencyGraph {
         for (const OperationGraph::Dependent& dependent : graph.dependents(id))
             if (dependent.on_start == (time == start(id))) use(start(dependent.operation));
     }
+
+    /// Removes vertices without dependences until none or only cycles remain. Returns the number of remaining
+    /// dependences of each vertex.
+    [[nodiscard]] std::vector<std::uint32_t> count_cyclic_dependences(std::uint32_t count) const {
+        std::vector<std::uint32_t> left(count, 0), ready;
+        for (std::uint32_t time = 0; time < count; ++time)
+            for_each_after(time, [&](std::uint32_t after) { ++left[after]; });
+        for (std::uint32_t time = 0; time < count; ++time)
+            if (left[time] == 0) ready.push_back(time);
+        for (std::size_t done = 0; done < ready.size(); ++done)
+            for_each_after(ready[done], [&](std::uint32_t after) {
+                if (--left[after] == 0) ready.push_back(after);
+            });
+        return left;
+    }
+
+    /// Returns a cycle of operations, given the number of remaining dependences of each vertex.
+    [[nodiscard]] std::vector<OperationId> find_cycle(const std::vector<std::uint32_t>& left) const {
+        // Each remaining vertex waits for a remaining vertex, so following dependences backwards finds a cycle.
+        const auto count = static_cast<std::uint32_t>(left.size());
+        std::vector<std::uint32_t> before(count, no_index), seen(count, 0), way;
+        for (std::uint32_t time = 0; time < count; ++time)
+            if (left[time] > 0) for_each_after(time, [&](std::uint32_t after) { before[after] = time; });
+        auto at = static_cast<std::uint32_t>(
+            std::ranges::find_if(left, [](std::uint32_t waits) { return waits > 0; }) - left.begin());
+        while (seen[at]++ == 0) at = before[at];
+        for (std::uint32_t time = at; way.empty() || time != at; time = before[time]) way.push_back(time);
+        std::vector<OperationId> circle;
+        for (const std::uint32_t time : way)
+            if (circle.empty() || circle.back() != operation(time)) circle.push_back(operation(time));
+        if (circle.size() > 1 && circle.back() == circle.front()) circle.pop_back();
+        return circle;
+    }
 };
 
 }  // namespace
@@ -91,34 +124,12 @@ void OperationGraph::match_messages() {
     }
 }
 
-/// Removes vertices without dependences until none or only cycles remain.
 void OperationGraph::require_acyclic() const {
     const DependencyGraph times{*this};
-    std::vector<std::uint32_t> left(2 * operations_.size(), 0), ready;
-    const auto count = static_cast<std::uint32_t>(left.size());
-    for (std::uint32_t time = 0; time < count; ++time)
-        times.for_each_after(time, [&](std::uint32_t after) { ++left[after]; });
-    for (std::uint32_t time = 0; time < count; ++time)
-        if (left[time] == 0) ready.push_back(time);
-    std::size_t done = 0;
-    for (; done < ready.size(); ++done)
-        times.for_each_after(ready[done], [&](std::uint32_t after) {
-            if (--left[after] == 0) ready.push_back(after);
-        });
-    if (done == count) return;
-    // Each remaining vertex waits for a remaining vertex, so following dependences backwards finds a cycle.
-    std::vector<std::uint32_t> before(count, no_index), seen(count, 0), way;
-    for (std::uint32_t time = 0; time < count; ++time)
-        if (left[time] > 0) times.for_each_after(time, [&](std::uint32_t after) { before[after] = time; });
-    auto at = static_cast<std::uint32_t>(
-        std::ranges::find_if(left, [](std::uint32_t waits) { return waits > 0; }) - left.begin());
-    while (seen[at]++ == 0) at = before[at];
-    for (std::uint32_t time = at; way.empty() || time != at; time = before[time]) way.push_back(time);
-    std::vector<OperationId> circle;
-    for (const std::uint32_t time : way)
-        if (circle.empty() || circle.back() != DependencyGraph::operation(time))
-            circle.push_back(DependencyGraph::operation(time));
-    if (circle.size() > 1 && circle.back() == circle.front()) circle.pop_back();
+    const std::vector<std::uint32_t> left =
+        times.count_cyclic_dependences(static_cast<std::uint32_t>(2 * operations_.size()));
+    if (std::ranges::count(left, 0U) == std::ssize(left)) return;
+    const std::vector<OperationId> circle = times.find_cycle(left);
     std::string text;
     for (std::size_t i = 0; i < std::min(circle.size(), max_listed); ++i)
         text += (i == 0 ? "" : ", ") + name(circle[i]);

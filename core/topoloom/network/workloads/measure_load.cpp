@@ -156,6 +156,22 @@ LoadSample make_sample(const PacketNetwork& network, const Received& received, s
                 usage.room == 0 ? 0 : static_cast<double>(usage.stored) / static_cast<double>(usage.room)};
 }
 
+/// Runs until latencies are steady or the network is saturated. Returns false if the meter stopped the run.
+bool run_warm_up(LoadRun& run, const PacketNetwork& network, std::uint64_t max_cycles, LoadMeasure& measure) {
+    Received received;
+    std::vector<double> means;
+    for (;;) {
+        if (means.size() % batches == 0) run.reset_lags();
+        if (!run.run_batch(first_batch, received)) return false;
+        means.push_back(latency(received));
+        if (means.size() % batches != 0) continue;
+        measure.warm_up = network.cycle();
+        measure.saturated = run.is_saturated();
+        if (measure.saturated || find_warm_up_length(means) < means.size() / 2) return true;
+        if (measure.warm_up >= max_cycles / 2) return true;
+    }
+}
+
 /// Sets the latency histogram and the rate of each source.
 void set_histogram_and_rates(LoadMeasure& measure, const Received& all, const LoadSource& senders) {
     measure.by_latency = all.by_latency;
@@ -182,23 +198,13 @@ LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders, cons
     LoadMeasure measure;
     measure.offered = senders.load();
     LoadRun run(network, senders, meter);
-    Received received;
-    std::vector<double> means;
-    for (;;) {
-        if (means.size() % batches == 0) run.reset_lags();
-        if (!run.run_batch(first_batch, received)) {
-            measure.complete = false;
-            return measure;
-        }
-        means.push_back(latency(received));
-        if (means.size() % batches != 0) continue;
-        measure.warm_up = network.cycle();
-        measure.saturated = run.is_saturated();
-        if (measure.saturated || find_warm_up_length(means) < means.size() / 2) break;
-        if (measure.warm_up >= effort.max_cycles / 2) break;
+    if (!run_warm_up(run, network, effort.max_cycles, measure)) {
+        measure.complete = false;
+        return measure;
     }
-    means.clear();
     run.reset_lags();
+    std::vector<double> means;
+    Received received;
     Received all;
     std::uint64_t cycles = first_batch;
     for (;;) {

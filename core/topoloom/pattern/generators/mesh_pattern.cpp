@@ -58,6 +58,29 @@ Bytes divide_rounding_up(Bytes bytes, std::size_t part, std::size_t parts) {
     return Bytes{bytes.value / n * k + (bytes.value % n * k + n - 1) / n};
 }
 
+/// Makes a phase. emit(i, send) calls send(j, bytes) for every message of member i.
+CommGraph make_mesh_phase(const GroupMembers& members, const auto& emit) {
+    return CommGraph::from_rows(members.ranks(), [&](Rank u, const auto& add) {
+        emit(members.number(u),
+             [&](std::size_t to, Bytes bytes) { add(Edge{members.member(u, to), bytes}); });
+    });
+}
+
+std::vector<CommGraph> make_halving_phases(const GroupMembers& members, Bytes bytes) {
+    const std::size_t n = members.count();
+    if (!std::has_single_bit(n)) {
+        fail("halving needs groups of a power of two, not of ", n, "; the nearest are ", std::bit_floor(n),
+             " and ", std::bit_ceil(n), ", and a ring takes any");
+    }
+    std::vector<CommGraph> phases;
+    for (std::size_t distance = 1; distance < n; distance *= 2) {
+        phases.push_back(make_mesh_phase(members, [&](std::size_t i, const auto& send) {
+            send(i ^ distance, divide_rounding_up(bytes, n / 2 / distance, n - 1));
+        }));
+    }
+    return phases;
+}
+
 }  // namespace
 
 std::size_t mesh_size(std::span<const std::uint32_t> extents) {
@@ -75,13 +98,7 @@ std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents, const
     check_pattern("mesh", members.ranks(), traffic.bytes);
     const std::size_t n = members.count();
     if (n == 1) return {};
-    /// Makes a phase. emit(i, send) calls send(j, bytes) for every message of member i.
-    const auto phase = [&](const auto& emit) {
-        return CommGraph::from_rows(members.ranks(), [&](Rank u, const auto& add) {
-            emit(members.number(u),
-                 [&](std::size_t to, Bytes bytes) { add(Edge{members.member(u, to), bytes}); });
-        });
-    };
+    const auto phase = [&](const auto& emit) { return make_mesh_phase(members, emit); };
     std::vector<CommGraph> phases;
     const Bytes half = divide_rounding_up(traffic.bytes, 1, 2);
     switch (traffic.collective) {
@@ -101,16 +118,7 @@ std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents, const
             }));
             break;
         case MeshCollective::halving:
-            if (!std::has_single_bit(n)) {
-                fail("halving needs groups of a power of two, not of ", n, "; the nearest are ",
-                     std::bit_floor(n), " and ", std::bit_ceil(n), ", and a ring takes any");
-            }
-            for (std::size_t distance = 1; distance < n; distance *= 2) {
-                phases.push_back(phase([&](std::size_t i, const auto& send) {
-                    send(i ^ distance, divide_rounding_up(traffic.bytes, n / 2 / distance, n - 1));
-                }));
-            }
-            break;
+            return make_halving_phases(members, traffic.bytes);
         case MeshCollective::chain:
             phases.push_back(phase([&](std::size_t i, const auto& send) {
                 if (i + 1 < n) send(i + 1, half);

@@ -5,6 +5,7 @@
 // Let N(x) be the closed neighborhood of x. On a ring of four or more ranks, |N(x)| = 3, and partners share
 // 2. On a path of three or more ranks, an end has |N(x)| = 2, and shares both with its partner, which has 3.
 // In a product these numbers are multiplied.
+#include <algorithm>
 #include <bit>
 
 #include "topoloom/base/id.hpp"
@@ -21,6 +22,13 @@ struct Quotient {
     std::vector<std::uint64_t> first{0};
     std::vector<Rank> peers;
     std::vector<std::vector<Rank>> members;  // of each vertex
+
+    [[nodiscard]] std::uint32_t vertex_of(Rank rank) const {
+        const auto contains = [&](const std::vector<Rank>& list) {
+            return std::ranges::find(list, rank) != list.end();
+        };
+        return static_cast<std::uint32_t>(std::ranges::find_if(members, contains) - members.begin());
+    }
 };
 
 std::optional<Quotient> join_twins(const Adjacency& graph, std::uint32_t twins) {
@@ -67,21 +75,7 @@ class BoxBuilder {
     /// Finds the ranks along every axis, starting with the corner. Returns false if the graph is not such a
     /// grid.
     bool find_lines() {
-        const std::uint32_t closed = graph_.degree(corner_) + 1;
-        std::vector<std::uint32_t> ring_partners;
-        for (const Rank v : graph_.of(corner_)) {
-            const std::uint32_t shared = graph_.closed_common_count(corner_, v.value);
-            const std::uint32_t theirs = graph_.degree(v.value) + 1;
-            if (shared == closed && 2 * theirs == 3 * closed) lines_.push_back({corner_, v.value});
-            if (3 * shared == 2 * closed && theirs == closed) ring_partners.push_back(v.value);
-        }
-        for (const std::uint32_t v : ring_partners) {
-            const auto opposite = [&](std::uint32_t w) { return w != v && !graph_.are_adjacent(v, w); };
-            const auto w = std::find_if(ring_partners.begin(), ring_partners.end(), opposite);
-            if (w == ring_partners.end()) return false;
-            if (v < *w) lines_.push_back({corner_, v});
-        }
-        if (lines_.empty() || lines_.size() > 10) return false;
+        if (!find_axes() || lines_.empty() || lines_.size() > 10) return false;
         std::uint64_t cells = 1;
         for (Line& line : lines_) {
             for (;;) {
@@ -127,6 +121,25 @@ class BoxBuilder {
 
    private:
     using Line = std::vector<std::uint32_t>;
+
+    /// Finds the first two ranks along every axis. Returns false if the partner of one on a ring is missing.
+    bool find_axes() {
+        const std::uint32_t closed = graph_.degree(corner_) + 1;
+        std::vector<std::uint32_t> ring_partners;
+        for (const Rank v : graph_.of(corner_)) {
+            const std::uint32_t shared = graph_.closed_common_count(corner_, v.value);
+            const std::uint32_t theirs = graph_.degree(v.value) + 1;
+            if (shared == closed && 2 * theirs == 3 * closed) lines_.push_back({corner_, v.value});
+            if (3 * shared == 2 * closed && theirs == closed) ring_partners.push_back(v.value);
+        }
+        for (const std::uint32_t v : ring_partners) {
+            const auto opposite = [&](std::uint32_t w) { return w != v && !graph_.are_adjacent(v, w); };
+            const auto w = std::find_if(ring_partners.begin(), ring_partners.end(), opposite);
+            if (w == ring_partners.end()) return false;
+            if (v < *w) lines_.push_back({corner_, v});
+        }
+        return true;
+    }
 
     [[nodiscard]] AxisKind kind(const Line& line) const {
         return line.size() > 2 && graph_.are_adjacent(line.front(), line.back()) ? AxisKind::ring
@@ -246,15 +259,7 @@ std::optional<GridPattern> propose_box(const Adjacency& graph, std::uint32_t cor
         if (!joined) return std::nullopt;
     }
     const Adjacency grid = joined ? Adjacency(joined->first, joined->peers) : graph;
-    if (joined) {
-        for (std::uint32_t q = 0; q < grid.size(); ++q) {
-            const auto& members = joined->members[q];
-            if (std::find(members.begin(), members.end(), Rank{corner}) != members.end()) {
-                corner = q;
-                break;
-            }
-        }
-    }
+    if (joined) corner = joined->vertex_of(Rank{corner});
     GridPattern pattern;
     pattern.shape = StencilShape::box;
     std::vector<std::uint32_t> cells(1, 0);

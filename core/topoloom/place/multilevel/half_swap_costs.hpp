@@ -66,7 +66,7 @@ class HalfSwapCosts {
         std::vector<Part> met;                           // parts with nonzero entries in `bytes`
     };
 
-    void weigh_pair(Vertex k, Scratch& scratch, Rows& rows) const {
+    void sum_bytes(Vertex k, Scratch& scratch) const {
         auto& [bytes, met] = scratch;
         const Part left = lefts_[k.value];
         for (const std::uint32_t half : {0U, 1U}) {
@@ -82,7 +82,12 @@ class HalfSwapCosts {
                 }
             }
         }
-        auto farther = farther_from_(left);
+    }
+
+    void weigh_pair(Vertex k, Scratch& scratch, Rows& rows) const {
+        sum_bytes(k, scratch);
+        auto& [bytes, met] = scratch;
+        auto farther = farther_from_(lefts_[k.value]);
         std::int64_t alone = 0;  // twice the cost of swapping only this pair
         for (const Part q : met) {
             if (bytes[q.value][0] == 0 && bytes[q.value][1] == 0) continue;  // handled with its other half

@@ -101,8 +101,37 @@ class Multisection {
         }
     }
 
+    /// The division of all parts at a level.
+    struct LevelDivision {
+        std::uint64_t level;
+        std::vector<std::vector<MachinePart>> pieces;  // by part
+        std::vector<std::uint32_t> first_child;        // by part, followed by the number of children
+        bool one_by_one = false;
+    };
+
     /// Divides all unfinished parts once.
     void divide_parts(std::uint64_t level, Meter& meter) {
+        LevelDivision division{level, divide_machine_parts(), std::vector<std::uint32_t>(parts_.size() + 1)};
+        auto& [_, pieces, first_child, one_by_one] = division;
+        for (std::size_t p = 0; p < parts_.size(); ++p)
+            first_child[p + 1] =
+                first_child[p] + (parts_[p].finished ? 1 : static_cast<std::uint32_t>(pieces[p].size()));
+        const bool is_out_of_time = many_ && meter.is_exhausted();  // out of time: only fills pieces in order
+        if (!is_out_of_time) sample_parts();
+        // Parts are divided sequentially: each division accounts for the previous ones, so that cuts align.
+        one_by_one = problem_.capacity().one_rank_per_slot() && !is_out_of_time &&
+                     (!many_ || parts_.size() >= min_batched);
+        children_.assign(first_child.back(), {});
+        machine_->set_part_count(parts_.size() + children_.size());
+        for (const std::vector<std::uint32_t>& batch : make_part_batches(is_out_of_time))
+            divide_batch(batch, division, meter);
+        parts_ = std::move(children_);
+        std::swap(part_of_, next_part_of_);
+        if (meter.poll()) improve_halves(first_child, meter);
+    }
+
+    /// Determines the finished parts. Returns the pieces of each other part.
+    std::vector<std::vector<MachinePart>> divide_machine_parts() {
         std::vector<std::vector<MachinePart>> pieces(parts_.size());
         parallel_for(parts_.size(), problem_.threads(), [&](std::size_t p, int) {
             RankedPart& part = parts_[p];
@@ -110,66 +139,50 @@ class Multisection {
                             machine_->is_point(part.machine);
             if (!part.finished) pieces[p] = divide_machine_part(part.machine);
         });
-        std::vector<std::uint32_t> first_child(parts_.size());
-        std::uint32_t children = 0;
-        for (std::size_t p = 0; p < parts_.size(); ++p) {
-            first_child[p] = children;
-            children += parts_[p].finished ? 1 : static_cast<std::uint32_t>(pieces[p].size());
+        return pieces;
+    }
+
+    void divide_batch(std::span<const std::uint32_t> batch, const LevelDivision& division, Meter& meter) {
+        const std::size_t count = batch.size();
+        std::vector<std::uint64_t> work(count, 0);
+        const bool fills_in_order = !meter.poll();
+        const Budget rest = meter.remaining();
+        const int threads = division.one_by_one && !many_ ? 1 : problem_.threads();
+        parallel_for(count, threads, [&](std::size_t i, int) {
+            const std::uint32_t p = batch[i];
+            const std::uint32_t first = division.first_child[p];
+            if (parts_[p].finished) return set_child(first, parts_[p]);
+            const std::vector<MachinePart>& pieces = division.pieces[p];
+            const DivisionInput input{
+                pieces,
+                compute_piece_capacities(pieces, parts_[p].machine.capacity, parts_[p].mass,
+                                         problem_.capacity().one_rank_per_slot()),
+                division.level, threads_per_item(count)};
+            Meter own(Budget{.work = rest.work / count, .seconds = rest.seconds});
+            const auto divided = divide(p, input, fills_in_order, parts_.size() == 1 ? meter : own);
+            work[i] = own.work_done();
+            for (std::uint32_t k = 0; k < divided.size(); ++k) set_child(first + k, divided[k]);
+            if (division.one_by_one && !many_) publish_children(p, division);
+        });
+        // Published only after the batch: its parts may be neighbors, and must not read each other's halves.
+        if (division.one_by_one && many_)
+            parallel_for(count, threads, [&](std::size_t i, int) { publish_children(batch[i], division); });
+        meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
+    }
+
+    void set_child(std::uint32_t c, const RankedPart& child) {
+        children_[c] = child;
+        for (const Vertex u : ranks(child)) next_part_of_[u.value] = Part{c};
+    }
+
+    /// Makes the children of a part visible to later divisions, numbered after all parts.
+    void publish_children(std::uint32_t p, const LevelDivision& division) {
+        if (parts_[p].finished) return;
+        for (std::uint32_t c = division.first_child[p]; c < division.first_child[p + 1]; ++c) {
+            const Part child{parts_.size() + c};
+            for (const Vertex u : ranks(children_[c])) part_of_[u.value] = child;
+            machine_->sample(child, children_[c].machine);
         }
-        const bool is_out_of_time = many_ && meter.is_exhausted();  // out of time: only fills pieces in order
-        if (!is_out_of_time) sample_parts();
-        std::vector<RankedPart> next(children);
-        // Parts are divided sequentially, so that each division accounts for the previous ones and cuts
-        // align.
-        const bool one_by_one = problem_.capacity().one_rank_per_slot() && !is_out_of_time &&
-                                (!many_ || parts_.size() >= min_batched);
-        const auto parts_before = static_cast<std::uint32_t>(parts_.size());
-        machine_->set_part_count(parts_before + children);
-        for (const std::vector<std::uint32_t>& batch : make_part_batches(is_out_of_time)) {
-            const std::size_t count = batch.size();
-            std::vector<std::uint64_t> work(count, 0);
-            std::vector<std::vector<RankedPart>> divided(count);
-            const bool fills_in_order = !meter.poll();
-            const Budget rest = meter.remaining();
-            const int threads = one_by_one && !many_ ? 1 : problem_.threads();
-            const auto publish = [&](std::size_t i) {
-                for (std::uint32_t k = 0; k < divided[i].size(); ++k) {
-                    const std::uint32_t child = parts_before + first_child[batch[i]] + k;
-                    for (const Vertex u : ranks(divided[i][k])) part_of_[u.value] = Part{child};
-                    machine_->sample(Part{child}, divided[i][k].machine);
-                }
-            };
-            parallel_for(count, threads, [&](std::size_t i, int) {
-                const std::uint32_t p = batch[i];
-                if (parts_[p].finished) {
-                    next[first_child[p]] = parts_[p];
-                    for (const Vertex u : ranks(parts_[p])) next_part_of_[u.value] = Part{first_child[p]};
-                    return;
-                }
-                const DivisionInput input{
-                    pieces[p],
-                    compute_piece_capacities(pieces[p], parts_[p].machine.capacity, parts_[p].mass,
-                                             problem_.capacity().one_rank_per_slot()),
-                    level, threads_per_item(count)};
-                const Budget share{.work = rest.work / count, .seconds = rest.seconds};
-                Meter own(share);
-                divided[i] = divide(p, input, fills_in_order, parts_.size() == 1 ? meter : own);
-                work[i] = own.work_done();
-                for (std::uint32_t k = 0; k < divided[i].size(); ++k) {
-                    next[first_child[p] + k] = divided[i][k];
-                    for (const Vertex u : ranks(divided[i][k]))
-                        next_part_of_[u.value] = Part{first_child[p] + k};
-                }
-                if (one_by_one && !many_) publish(i);
-            });
-            // Published only after the batch: its parts may be neighbors, and must not read each other's
-            // halves.
-            if (one_by_one && many_) parallel_for(count, threads, [&](std::size_t i, int) { publish(i); });
-            meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
-        }
-        parts_ = std::move(next);
-        std::swap(part_of_, next_part_of_);
-        if (meter.poll()) improve_halves(first_child, meter);
     }
 
     void sample_parts() {
@@ -187,10 +200,8 @@ class Multisection {
     void improve_halves(std::span<const std::uint32_t> first_child, Meter& meter) {
         sample_parts();
         std::vector<Part> lefts;
-        for (std::size_t p = 0; p < first_child.size(); ++p) {
-            const std::size_t end = p + 1 < first_child.size() ? first_child[p + 1] : parts_.size();
-            if (end - first_child[p] == 2) lefts.emplace_back(first_child[p]);
-        }
+        for (std::size_t p = 0; p + 1 < first_child.size(); ++p)
+            if (first_child[p + 1] - first_child[p] == 2) lefts.emplace_back(first_child[p]);
         if (lefts.size() < 2) return;
         swap_halves(lefts, meter);
         if (meter.is_exhausted()) return;
@@ -460,7 +471,7 @@ class Multisection {
     std::vector<Vertex> local_;  // number of a vertex in the graph of its part
     std::vector<Part> part_of_;
     std::vector<Part> next_part_of_;
-    std::vector<RankedPart> parts_;
+    std::vector<RankedPart> parts_, children_;
 };
 
 }  // namespace

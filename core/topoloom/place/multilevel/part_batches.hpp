@@ -40,6 +40,29 @@ enum class Adjacency {
     many_edges  // at least 1/8 of the most edges that one of the two shares with any part
 };
 
+/// An item, and the number of edges to it.
+struct NeighborItem {
+    std::uint32_t item;
+    std::uint32_t edges;
+};
+
+/// Returns the neighbors of all items, symmetrically: many edges from the view of one item suffice.
+[[nodiscard]] inline std::vector<std::vector<std::uint32_t>> select_neighbors(
+    std::span<const std::vector<NeighborItem>> found, Adjacency adjacency) {
+    constexpr std::uint32_t min_share = 8;
+    std::vector<std::vector<std::uint32_t>> neighbors(found.size());
+    for (std::uint32_t i = 0; i < found.size(); ++i) {
+        std::uint32_t most = 0;
+        for (const NeighborItem& other : found[i]) most = std::max(most, other.edges);
+        for (const NeighborItem& other : found[i]) {
+            if (adjacency == Adjacency::many_edges && other.edges < most / min_share) continue;
+            neighbors[i].push_back(other.item);
+            neighbors[other.item].push_back(i);
+        }
+    }
+    return neighbors;
+}
+
 /// Batches of items that consist of parts of a graph. `ranks(p)` returns the vertices of part p; item[p] is
 /// the item of part p, among `count` items, or no_item. Items of one batch must not read each other's
 /// results, so that order and threads do not matter. O(edges), on all cores.
@@ -47,11 +70,6 @@ template <class Ranks>
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> make_independent_batches(
     const partition::WeightedGraph& graph, const Ranks& ranks, std::span<const Part> part_of,
     std::span<const std::uint32_t> item, std::uint32_t count, int threads, Adjacency adjacency) {
-    constexpr std::uint32_t min_share = 8;
-    struct Neighbor {
-        std::uint32_t item;
-        std::uint32_t edges;
-    };
     struct Scratch {
         std::vector<std::uint32_t> edges;  // number of edges to every item
         std::vector<std::uint32_t> met;    // items with at least one edge
@@ -60,7 +78,7 @@ template <class Ranks>
     for (std::uint32_t p = 0; p < item.size(); ++p) {
         if (item[p] != no_item) parts[item[p]].emplace_back(p);
     }
-    std::vector<std::vector<Neighbor>> found(count);
+    std::vector<std::vector<NeighborItem>> found(count);
     std::vector<Scratch> scratch(static_cast<std::size_t>(thread_count(threads)));
     const Chunks chunks(count, std::clamp<std::size_t>(count / 256, 1, 64));
     parallel_for(chunks.size(), threads, [&](std::size_t c, int worker) {
@@ -83,17 +101,7 @@ template <class Ranks>
             met.clear();
         }
     });
-    std::vector<std::vector<std::uint32_t>> neighbors(count);
-    for (std::uint32_t i = 0; i < count; ++i) {
-        std::uint32_t most = 0;
-        for (const Neighbor& other : found[i]) most = std::max(most, other.edges);
-        for (const Neighbor& other : found[i]) {
-            if (adjacency == Adjacency::many_edges && other.edges < most / min_share) continue;
-            neighbors[i].push_back(other.item);
-            neighbors[other.item].push_back(i);  // many edges from the view of one item suffice
-        }
-    }
-    return make_independent_batches(neighbors);
+    return make_independent_batches(select_neighbors(found, adjacency));
 }
 
 }  // namespace topoloom::multilevel

@@ -276,11 +276,35 @@ bool is_nearer_and_as_fast(const Problem& problem, const Placement& near, const 
     return key.congestion <= hardly * of_other.congestion && key.hop_bytes < of_other.hop_bytes;
 }
 
+/// Offers placements with few hop-bytes, found with a share of the budget. Returns the last one.
+Placement offer_nearest(const Problem& near, Best& best, Meter& meter, const EffortLimits& limits) {
+    constexpr double share_for_hop_bytes = 0.3;
+    const Budget part = meter.sub_budget(share_for_hop_bytes);
+    Meter part_meter(part);
+    if (near.rank_count() <= small_rank_count && limits.tries_greedy) {
+        try_all(near, {"round-robin", "hilbert", "gge", "mahd", "mahd,swap", "emahd", "multisection,swap"},
+                best, part_meter);
+    }
+    Placement nearest = place_one_rank_per_slot(near, part_meter, limits_of(limits.near));
+    best.offer(nearest);
+    meter.spend(part_meter.work_done());
+    return nearest;
+}
+
+/// Bounds local-opt by `most` work: a descent from plateau to plateau would take seconds and gain little.
+Placement run_short_local_opt(const Problem& problem, Placement placement, std::uint64_t most, Meter& meter) {
+    Budget budget = meter.sub_budget(1);
+    budget.work = std::min(budget.work, most);
+    Meter brief(budget);
+    placement = links::improve_by_local_opt(problem, std::move(placement), brief);
+    meter.spend(brief.work_done());
+    return placement;
+}
+
 /// Minimizes an objective on links. Starts with the best placement by hop-bytes, because short routes share
 /// few links, and then anneals the link loads. For few ranks, greedy mappers and several starts are tried
 /// too, because their message distribution varies randomly.
 Placement minimize_link_objective(const Problem& problem, Meter& meter, const EffortLimits& limits) {
-    constexpr double share_for_hop_bytes = 0.3;
     // With few ranks, results vary randomly, and all starts together take no longer than one start on many
     // ranks.
     constexpr std::size_t starts_on_links = 8;
@@ -294,15 +318,7 @@ Placement minimize_link_objective(const Problem& problem, Meter& meter, const Ef
     best.offer(block);
     const Problem near = problem.for_hop_bytes();
     if (near.symmetric().edge_count() == 0) return best.placement();
-    const Budget part = meter.sub_budget(share_for_hop_bytes);
-    Meter part_meter(part);
-    if (problem.rank_count() <= small_rank_count && limits.tries_greedy) {
-        try_all(near, {"round-robin", "hilbert", "gge", "mahd", "mahd,swap", "emahd", "multisection,swap"},
-                best, part_meter);
-    }
-    const Placement nearest = place_one_rank_per_slot(near, part_meter, limits_of(limits.near));
-    best.offer(nearest);
-    meter.spend(part_meter.work_done());
+    const Placement nearest = offer_nearest(near, best, meter, limits);
     // Block order may keep most messages off the links, as with balanced columns of a triangular grid. It
     // then beats placements with few hop-bytes, but is a local optimum, so another start is added.
     const bool trapped = std::ranges::equal(best.placement().slots(), block.slots());
@@ -333,16 +349,12 @@ Placement minimize_link_objective(const Problem& problem, Meter& meter, const Ef
     // Only the best starts are worth local-opt. With long routes, one local-opt takes as long as three
     // usually do.
     order.resize(is_small && length < 2 ? std::min<std::size_t>(3, starts) : 1);
+    const double most = static_cast<double>(compute_descent_work(problem.graph(), limits)) / length;
+    const std::uint64_t most_work =
+        meter.is_limited() ? std::numeric_limits<std::uint64_t>::max() : static_cast<std::uint64_t>(most);
     search_in_parallel(order.size(), problem.threads(), meter, [&](std::size_t k, Meter& own) {
-        Placement& placement = *found[order[k]];
-        // Bounds local-opt: a descent from plateau to plateau would take seconds and gain little.
-        Budget budget = own.sub_budget(1);
-        const auto most = static_cast<std::uint64_t>(
-            static_cast<double>(compute_descent_work(problem.graph(), limits)) / length);
-        if (!meter.is_limited()) budget.work = std::min(budget.work, most);
-        Meter brief(budget);
-        placement = links::improve_by_local_opt(problem, std::move(placement), brief);
-        own.spend(brief.work_done());
+        std::optional<Placement>& placement = found[order[k]];
+        placement = run_short_local_opt(problem, *std::move(placement), most_work, own);
     });
     for (const std::size_t i : order) best.offer(std::move(found[i]));
     return is_nearer_and_as_fast(problem, nearest, best.placement()) ? nearest : best.placement();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <span>
 #include <utility>
 #include <variant>
@@ -81,76 +82,111 @@ struct ZeroDistances final : SlotSpace::DistanceSum {
     [[nodiscard]] std::uint64_t bound(std::uint32_t) const override { return 0; }
 };
 
+/// Places patches near the slots of their cells, and computes in the bricks between their patches.
+class BrickPlacer {
+   public:
+    /// Refers to the problem and the meter.
+    BrickPlacer(const Problem& problem, std::size_t patches, bool equally_far, Meter& meter)
+        : problem_(problem),
+          meter_(meter),
+          equally_far_(equally_far),
+          mass_(problem.capacity().masses()),
+          capacity_(problem.capacity().capacities().begin(), problem.capacity().capacities().end()),
+          space_(make_slot_space(problem.allocation().machine(), problem.allocation().slots())),
+          shells_(problem.allocation(), capacity_),
+          proxies_(*space_, problem.graph().proxied(), patches, capacity_, equally_far),
+          position_of_rank_(problem.rank_count()) {}
+
+    [[nodiscard]] const std::vector<Position>& positions() const { return position_of_rank_; }
+
+    /// Returns the patch that found no slot, if any.
+    std::optional<Rank> place_patches(const Patches& patches) {
+        const std::vector<Position> position_of_cell = halve_patches_and_slots(problem_, patches);
+        for (std::size_t cell = 0; cell < patches.count(); ++cell) {
+            const std::array wanted{position_of_cell[cell]};
+            const Rank patch = patches.patch_of_cell[cell];
+            const auto home = place_rank(patch, wanted, {});
+            if (!home) return patch;
+            proxies_.add_home(patch, *home);
+        }
+        return std::nullopt;
+    }
+
+    /// Places the ranks from `first` on, the heaviest first. Returns the compute that found no slot, if any.
+    std::optional<Rank> place_computes(std::size_t first) {
+        std::vector<std::pair<std::int64_t, Rank>> computes;  // (-mass, rank)
+        for (std::size_t u = first; u < problem_.rank_count(); ++u) computes.emplace_back(-mass_[u], Rank{u});
+        std::ranges::sort(computes);
+        std::vector<Position> near;
+        std::vector<Source> sources;
+        for (const auto& [_, u] : computes) {
+            near.clear();
+            sources.clear();
+            for (const Edge edge : problem_.symmetric().sends(u)) {
+                near.push_back(position_of_rank_[edge.peer.value]);
+                sources.push_back({edge.peer, near.back(), static_cast<std::uint64_t>(edge.bytes.value)});
+            }
+            const auto position = place_rank(u, near, sources);
+            if (!position) return u;
+            for (const Source& source : sources) proxies_.add(source.patch, *position);
+        }
+        return std::nullopt;
+    }
+
+   private:
+    std::optional<Position> place_rank(Rank u, std::span<const Position> near,
+                                       std::span<const Source> sources) {
+        std::uint64_t evaluated = 0;
+        const std::int64_t mass = mass_[u.value];
+        const auto by_proxies = proxies_.find_nearest(sources, mass, evaluated);
+        auto found = by_proxies ? std::optional(by_proxies->position) : std::nullopt;
+        if (!by_proxies || by_proxies->cost > 0) {
+            const auto in_brick = find_slot(near, equally_far_ && !sources.empty(), mass, evaluated);
+            if (in_brick && (!by_proxies || proxies_.at(*in_brick, sources).better_than(*by_proxies)))
+                found = in_brick;
+        }
+        meter_.spend(evaluated);
+        if (!found) return std::nullopt;
+        capacity_[found->value] -= mass;
+        shells_.update(*found);
+        if (everywhere_) everywhere_->take(*found, mass);
+        position_of_rank_[u.value] = *found;
+        return found;
+    }
+
+    std::optional<Position> find_slot(std::span<const Position> near, bool anywhere, std::int64_t mass,
+                                      std::uint64_t& evaluated) {
+        anywhere = anywhere || meter_.is_exhausted();
+        if (!anywhere) {
+            if (const auto found = shells_.find_nearest(near, mass, evaluated)) return found;
+        }
+        if (!everywhere_) everywhere_.emplace(problem_.allocation(), capacity_);
+        const auto found =
+            anywhere ? everywhere_->find_nearest(ZeroDistances{}, mass, evaluated)
+                     : everywhere_->find_nearest(*everywhere_->sum_distances(near), mass, evaluated);
+        return found ? std::optional(found->position) : std::nullopt;
+    }
+
+    const Problem& problem_;
+    Meter& meter_;
+    bool equally_far_;
+    std::span<const std::int64_t> mass_;
+    std::vector<std::int64_t> capacity_;
+    std::unique_ptr<SlotSpace> space_;
+    BrickShells shells_;
+    ProxySlots proxies_;
+    std::optional<SpareSlots> everywhere_;  // built only on first use
+    std::vector<Position> position_of_rank_;
+};
+
 /// Returns a placement, or the rank that found no slot.
 std::variant<Placement, Rank> place_patches_and_computes(const Problem& problem, const Patches& patches,
                                                          bool equally_far, Meter& meter) {
-    const Allocation& allocation = problem.allocation();
-    const auto mass = problem.capacity().masses();
-    std::vector<std::int64_t> capacity(problem.capacity().capacities().begin(),
-                                       problem.capacity().capacities().end());
-    const auto space = make_slot_space(allocation.machine(), allocation.slots());
-    BrickShells shells(allocation, capacity);
-    ProxySlots proxies(*space, problem.graph().proxied(), patches.count(), capacity, equally_far);
-    std::optional<SpareSlots> everywhere;  // built only on first use
-    const auto find = [&](std::span<const Position> near, bool anywhere, std::int64_t wanted,
-                          std::uint64_t& evaluated) -> std::optional<Position> {
-        anywhere = anywhere || meter.is_exhausted();
-        if (!anywhere) {
-            if (const auto found = shells.find_nearest(near, wanted, evaluated)) return found;
-        }
-        if (!everywhere) everywhere.emplace(allocation, capacity);
-        const auto found =
-            anywhere ? everywhere->find_nearest(ZeroDistances{}, wanted, evaluated)
-                     : everywhere->find_nearest(*everywhere->sum_distances(near), wanted, evaluated);
-        return found ? std::optional(found->position) : std::nullopt;
-    };
-    std::vector<Position> position_of_rank(problem.rank_count());
-    const auto place_rank = [&](Rank u, std::span<const Position> near,
-                                std::span<const Source> sources) -> std::optional<Position> {
-        std::uint64_t evaluated = 0;
-        const auto by_proxies = proxies.find_nearest(sources, mass[u.value], evaluated);
-        auto found = by_proxies ? std::optional(by_proxies->position) : std::nullopt;
-        if (!by_proxies || by_proxies->cost > 0) {
-            const auto in_brick = find(near, equally_far && !sources.empty(), mass[u.value], evaluated);
-            if (in_brick && (!by_proxies || proxies.at(*in_brick, sources).better_than(*by_proxies)))
-                found = in_brick;
-        }
-        meter.spend(evaluated);
-        if (!found) return std::nullopt;
-        capacity[found->value] -= mass[u.value];
-        shells.update(*found);
-        if (everywhere) everywhere->take(*found, mass[u.value]);
-        position_of_rank[u.value] = *found;
-        return found;
-    };
-    const std::vector<Position> position_of_cell = halve_patches_and_slots(problem, patches);
-    for (std::size_t cell = 0; cell < patches.count(); ++cell) {
-        const std::array wanted{position_of_cell[cell]};
-        const Rank patch = patches.patch_of_cell[cell];
-        const auto home = place_rank(patch, wanted, {});
-        if (!home) return patch;
-        proxies.add_home(patch, *home);
-    }
-    std::vector<std::pair<std::int64_t, Rank>> computes;  // (-mass, rank): heaviest first
-    for (const Rank u : ids<Rank>(problem.rank_count())) {
-        if (u.value >= patches.count()) computes.emplace_back(-mass[u.value], u);
-    }
-    std::ranges::sort(computes);
-    std::vector<Position> near;
-    std::vector<Source> sources;
-    for (const auto& [_, u] : computes) {
-        near.clear();
-        sources.clear();
-        for (const Edge edge : problem.symmetric().sends(u)) {
-            near.push_back(position_of_rank[edge.peer.value]);
-            sources.push_back({edge.peer, near.back(), static_cast<std::uint64_t>(edge.bytes.value)});
-        }
-        const auto position = place_rank(u, near, sources);
-        if (!position) return u;
-        for (const Source& source : sources) proxies.add(source.patch, *position);
-    }
+    BrickPlacer placer(problem, patches.count(), equally_far, meter);
+    if (const auto patch = placer.place_patches(patches)) return *patch;
+    if (const auto compute = placer.place_computes(patches.count())) return *compute;
     const SlotUse use = problem.capacity().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared;
-    return placement_at(allocation, position_of_rank, use);
+    return placement_at(problem.allocation(), placer.positions(), use);
 }
 
 }  // namespace

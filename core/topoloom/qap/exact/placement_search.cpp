@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <span>
 
 #include "topoloom/base/id.hpp"
 
@@ -34,6 +35,40 @@ std::int64_t common_factor(const QuadraticAssignment& p) {
     for (const std::int64_t cost : p.linear) common = std::gcd(common, cost);
     return std::max<std::int64_t>(1, common);
 }
+
+/// Bounds of the branches of a partial placement, row-major by rank. A bound above `most` excludes a branch.
+struct BranchBounds {
+    std::uint32_t ranks, slots;
+    std::int64_t most;
+    std::span<const std::int64_t> bound;
+
+    /// The branches of a rank, or to a slot, as indices of `bound`.
+    struct Choice {
+        std::uint32_t begin, step, count;
+        [[nodiscard]] std::uint32_t operator[](std::uint32_t k) const { return begin + k * step; }
+    };
+
+    /// Estimates the remaining work of the branches; smaller is better.
+    [[nodiscard]] std::int64_t estimate_work(const Choice& choice) const {
+        std::int64_t sum = 0;
+        for (std::uint32_t k = 0; k < choice.count; ++k)
+            sum += std::max<std::int64_t>(0, most + 1 - bound[choice[k]]);
+        return sum;
+    }
+    [[nodiscard]] Choice find_cheapest_choice(bool among_slots) const {
+        Choice best{};
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        const auto offer = [&](const Choice& choice) {
+            const std::int64_t work = estimate_work(choice);
+            if (work >= least) return;
+            least = work;
+            best = choice;
+        };
+        for (std::uint32_t i = 0; i < ranks; ++i) offer({i * slots, 1, slots});
+        for (std::uint32_t j = 0; among_slots && j < slots; ++j) offer({j, slots, ranks});
+        return best;
+    }
+};
 
 }  // namespace
 
@@ -147,38 +182,12 @@ std::vector<Branch> PlacementSearch::list_branches(PartialPlacement& partial) co
             if (bound[i * slots + j] > most && !partial.symmetric) costs.rule_out(i, j);
         }
     }
-    // Estimates the remaining work of the branches over a rank or slot; smaller is better.
-    const auto open = [&](std::uint32_t start, std::uint32_t step, std::uint32_t count) {
-        std::int64_t sum = 0;
-        for (std::uint32_t k = 0; k < count; ++k)
-            sum += std::max<std::int64_t>(0, most + 1 - bound[start + k * step]);
-        return sum;
-    };
-    std::uint32_t rank = 0;
-    std::uint32_t slot = no_index;
-    std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    for (std::uint32_t i = 0; i < ranks; ++i) {
-        if (const std::int64_t left = open(i * slots, 1, slots); left < least) {
-            least = left;
-            rank = i;
-        }
-    }
-    if (ranks == slots && !partial.symmetric) {
-        for (std::uint32_t j = 0; j < slots; ++j) {
-            if (const std::int64_t left = open(j, slots, ranks); left < least) {
-                least = left;
-                slot = j;
-            }
-        }
-    }
+    const BranchBounds bounds{ranks, slots, most, bound};
+    const auto choice = bounds.find_cheapest_choice(ranks == slots && !partial.symmetric);
     std::vector<Branch> found;
-    const auto add = [&](std::uint32_t i, std::uint32_t j) {
-        if (bound[i * slots + j] <= most) found.push_back({i, j, bound[i * slots + j]});
-    };
-    if (slot == no_index) {
-        for (std::uint32_t j = 0; j < slots; ++j) add(rank, j);
-    } else {
-        for (std::uint32_t i = 0; i < ranks; ++i) add(i, slot);
+    for (std::uint32_t k = 0; k < choice.count; ++k) {
+        const std::uint32_t at = choice[k];
+        if (bound[at] <= most) found.push_back({at / slots, at % slots, bound[at]});
     }
     std::ranges::stable_sort(found, {}, &Branch::bound);
     return found;

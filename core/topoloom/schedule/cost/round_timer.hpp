@@ -120,20 +120,25 @@ class RoundTimer {
             const double staging = to_card ? model_.stage(*to_card) : 0;
             most_to_send = std::max(most_to_send, sending_time(sent_by.left, copying, staging, sent));
         }
+        const RoundCost drained = drain_loads(schedule.is_pipelined(round) ? 0 : latest, most_to_send);
+        RoundCost sum = schedule.has_barrier(round) ? RoundCost{barrier_.time, barrier_.cpu, 0} : RoundCost{};
+        if (!silent) sum += drained;
+        return sum;
+    }
+
+   private:
+    /// Resets all loads. Returns the cost of the round without its barrier. `latency` delays the round,
+    /// `most_to_send` is the time of the busiest sender.
+    RoundCost drain_loads(double latency, double most_to_send) {
         const double link = drain_links();
         const auto through_port = [&](std::size_t, double bytes) { return bytes / port_; };
         const double port = std::max(out_.drain(through_port), in_.drain(through_port));
         const double cpu = cpu_.drain([](std::size_t, double seconds) { return seconds; });
         double come = 0;
         arrivals_.drain([&](Rank, double taken) { come = std::max(come, taken); });
-        RoundCost sum = schedule.has_barrier(round) ? RoundCost{barrier_.time, barrier_.cpu, 0} : RoundCost{};
-        if (silent) return sum;
         const double passing = model_.time(Bytes{0}) + std::max(link, port);
-        const double arrival = schedule.is_pipelined(round) ? 0 : latest;
-        return sum += {std::max(arrival + std::max({most_to_send, come, passing}), cpu), cpu, link};
+        return {std::max(latency + std::max({most_to_send, come, passing}), cpu), cpu, link};
     }
-
-   private:
     [[nodiscard]] Node shifted_node(Rank rank, std::size_t by) const {
         const std::size_t in = calls_.rank_in_call(rank).value;
         return calls_.node[rank.value - in + (in + by) % calls_.ranks];
