@@ -57,7 +57,7 @@ def test_a_missing_compiler_is_refused_with_a_remedy(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CRAYPE_VERSION", raising=False)
-    with pytest.raises(Error, match="name its compiler with --mpicc"):
+    with pytest.raises(Error, match="with --mpicc"):
         find_compiler(LaunchProgram(tmp_path / "srun", None))
     cray = program(tmp_path / "cc")
     monkeypatch.setenv("CRAYPE_VERSION", "2.7")

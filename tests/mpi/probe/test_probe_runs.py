@@ -67,7 +67,7 @@ def test_one_rank_is_refused(mpi: Mpi, topoloom: Command) -> None:
         (["-o", "m.toml", "--", "/no/such"], "cannot run '/no/such': there is no such "
          "program"),
         (["-o", "m.toml", "--quick", "--thorough", "--", "mpirun"], "--quick and "
-         "--thorough are mutually exclusive"),
+         "--thorough are mutually exclusive; leave one out"),
         (["-o", "m.toml", "--resume", "--", "mpirun"], "m.npz: No such file or "
          "directory"),
         (["--check", "none.toml", "--", "mpirun"], "none.toml: No such file or "
