@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The libraries for MPI programs, built by CMake for an MPI, as a user would."""
+"""Libraries for MPI programs, built by CMake for each MPI."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CAPI = ROOT / "core/topoloom/capi"
 
 
 def configure(source: Path, folder: Path, mpi: Mpi, *options: object) -> None:
-    """Configure with an MPI's compilers."""
+    """Configure the CMake project with an MPI's compilers."""
     languages = {"C": ".c", "CXX": ".cpp", "Fortran": ".f90"}
     compilers = [
         f"-DMPI_{language}_COMPILER={need(mpi.compilers[suffix], mpi.install)}"
@@ -32,12 +32,12 @@ def configure(source: Path, folder: Path, mpi: Mpi, *options: object) -> None:
         if suffix in mpi.compilers
     ]
     if languages["Fortran"] not in mpi.compilers:
-        compilers.append("-DCMAKE_Fortran_COMPILER=OFF")  # of another MPI, if any
+        compilers.append("-DCMAKE_Fortran_COMPILER=OFF")  # of another MPI
     run(["cmake", "-S", source, "-B", folder, *compilers, *options])
 
 
 def build(folder: Path, target: str) -> None:
-    """Build a target of a configured folder."""
+    """Build a target in a configured build folder."""
     run(["cmake", "--build", folder, "--target", target, "--parallel", "2"])
 
 
@@ -52,7 +52,7 @@ def with_collectives(
 ) -> Path:
     """Compile a C program with libtopoloom-collective in its build folder.
 
-    Options that are to hold everywhere are also those of the library.
+    `everywhere` options are also used to compile the library.
     """
     headers = (f"-I{ROOT / 'mpi' / part}" for part in ("exchange", "grid"))
     return with_library(
@@ -74,7 +74,7 @@ def with_library(
 ) -> Path:
     """Compile a program with one library, such as ``stream``, in its build folder.
 
-    Options that are to hold everywhere are also those of the library.
+    `everywhere` options are also used to compile the library.
     """
     library = _built(mpi, f"topoloom-{name}", everywhere) / name
     linked: list[object] = [library / f"libtopoloom-{name}.so"]
@@ -88,7 +88,7 @@ def with_library(
 def compile_sanitized(
     mpi: Mpi, source: Path, folders: Sequence[Path], sanitizer: str, *linked: object
 ) -> Path:
-    """Compile a C program together with the sources of folders under a sanitizer."""
+    """Compile a C program and all sources in these folders under a sanitizer."""
     compiler = need(mpi.compilers[".c"], mpi.install)
     flags = ["-std=gnu11", "-O1", "-g", "-w", f"-fsanitize={sanitizer}"]
     headers = [f"-I{folder}" for folder in folders]
@@ -98,12 +98,12 @@ def compile_sanitized(
 
 
 def installed(mpi: Mpi) -> Path:
-    """Install the libraries for an MPI, with the libtopoloom of this Python."""
+    """Install the libraries for an MPI, with the Python package's libtopoloom."""
     return _built(mpi, "install") / "prefix"
 
 
 def core_library() -> Path:
-    """Return the libtopoloom of this Python."""
+    """Return the path of the Python package's libtopoloom."""
     return Path(str(_core.__file__)).with_name("libtopoloom.so")
 
 
@@ -113,9 +113,9 @@ def _program(mpi: Mpi, source: Path, *words: object, linked: Sequence[object]) -
 
 
 def _built(mpi: Mpi, target: str, c_options: str = "") -> Path:
-    """Return the folder in which a target has been built.
+    """Return the build folder of a target.
 
-    It is built again, as far as make finds it old, when a source has changed.
+    Make rebuilds the target if a source has changed.
     """
     options = [
         f"-DTOPOLOOM_LIBRARY={core_library()}",

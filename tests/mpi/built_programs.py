@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Build cache for test programs, in build/test-programs.
 
-The name of an entry contains a hash of everything that it depends on: compiler, command
-line and sources. A file lock serializes processes that build the same entry.
+The name of an entry contains a hash of compiler, command line and sources. A file lock
+serializes processes that build the same entry.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 CACHE = ROOT / "build/test-programs"
 SOURCES = (".c", ".cpp", ".f90", ".F90")
-#: Linked into programs whose ranks wait for each other, so that they yield the core. It
-#: is alone in its folder: a program is compiled again when a file beside one of its
-#: sources has changed.
+#: Linked into programs whose ranks poll, so that idle ranks yield the core. The folder
+#: contains only this file: changed neighbors of a source cause a rebuild.
 NAP_SOURCE = Path(__file__).parent / "programs/idle/nap_when_idle.c"
 
 
@@ -59,7 +58,7 @@ def compile_program(name: str, words: Sequence[object]) -> Path:
 def cached_folder(
     name: str, inputs: Iterable[str], make: Callable[[Path], None]
 ) -> Path:
-    """Return the cached folder for these inputs; `make` fills a new one."""
+    """Return the cached folder for these inputs; `make` fills a new folder."""
     key = hashlib.sha256("\n".join(inputs).encode()).hexdigest()[:16]
     folder = CACHE / f"{name}-{key}"
 

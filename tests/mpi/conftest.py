@@ -24,7 +24,7 @@ _made: dict[str, SeveralHosts] = {}
 
 
 def each_of(mpis: Iterable[Mpi], what: str) -> list[object]:
-    """Make one test per MPI, or one that fails and names the missing MPI."""
+    """Make one test parameter per MPI, or one that fails and names the missing MPI."""
     found = [pytest.param(mpi, id=mpi.name.replace(" ", "")) for mpi in mpis]
     return found or [pytest.param(what, id="absent")]
 
@@ -42,7 +42,7 @@ def hosts_of(mpi: Mpi | str, factory: pytest.TempPathFactory) -> SeveralHosts:
 
 @pytest.fixture(params=each_of(MPIS, "an MPI"))
 def mpi(request: pytest.FixtureRequest) -> Mpi:
-    """Any MPI of this machine."""
+    """Return each MPI of this machine."""
     if isinstance(request.param, str):
         pytest.fail(f"{request.param} is not installed; `make test` installs it")
     return request.param
@@ -52,7 +52,7 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
 def _any_mpi(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> SeveralHosts:
-    """Any MPI, with a launcher that accepts any host name."""
+    """Return hosts for each MPI."""
     return hosts_of(request.param, tmp_path_factory)
 
 
@@ -60,7 +60,7 @@ def _any_mpi(
 def open_mpi(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> SeveralHosts:
-    """Open MPI with several hosts, each version of it."""
+    """Return hosts for each version of Open MPI."""
     return hosts_of(request.param, tmp_path_factory)
 
 
@@ -68,7 +68,7 @@ def open_mpi(
 def mpich(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> SeveralHosts:
-    """MPICH with several hosts, each version of it."""
+    """Return hosts for each version of MPICH."""
     return hosts_of(request.param, tmp_path_factory)
 
 
@@ -76,12 +76,12 @@ def mpich(
 def mpich_with_rankmap(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> SeveralHosts:
-    """MPICH that has the option -rankmap."""
+    """Return hosts for each version of MPICH that has the option -rankmap."""
     return hosts_of(request.param, tmp_path_factory)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests on unchosen MPIs as full."""
+    """Mark tests on MPIs that are not chosen for this commit as `full`."""
     for item in find_unchosen_mpis(items, current_commit()):
         item.add_marker(pytest.mark.full)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPIs to test with, programs for them, and recorded edges as dicts."""
+"""MPIs under test, helpers to build and run programs, and recorded edges as dicts."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ BIN = Path(sys.prefix) / "bin"
 
 @dataclass(frozen=True)
 class Mpi:
-    """One MPI that the recorder must work with."""
+    """An MPI under test: launcher, compilers and options."""
 
     name: str
     mpirun: str
-    compilers: dict[str, str] = field(hash=False)  # by the suffix of the source
+    compilers: dict[str, str] = field(hash=False)  # by suffix of the source file
     options: tuple[str, ...]
     install: str
 
     def command(self, ranks: int, *words: object) -> list[str]:
-        """Build a command line that starts `ranks` ranks, more than there are cores."""
+        """Build a command line that starts `ranks` ranks, with oversubscription."""
         return [need(self.mpirun, self.install), *self.options, "-n", str(ranks),
                 *map(str, words)]  # fmt: skip
 
@@ -74,7 +74,7 @@ SIMGRID = Mpi(
 
 
 def need(program: str, install: str) -> str:
-    """Find a program, or fail the test with how to install it."""
+    """Find a program, or fail the test with the installation command."""
     found = shutil.which(program)
     assert found is not None, f"{program} is missing: {install}"
     return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Real launchers read exported files; ranks report their location."""
+"""Launchers place ranks as exported files state; ranks report their location."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from topoloom import Allocation, Machine, Placement, PlacementFile, save_placeme
 MACHINE = "mesh:4+node:2"
 NODES = [3, 0, 2]
 HOSTS = ("beta", "alpha", "delta-2")
-SCATTERED = [7, 0, 4, 6, 1]  # slot of each rank; slot 5 stays free
+SCATTERED = [7, 0, 4, 6, 1]  # slot of each rank; slot 5 is idle
 CONSECUTIVE = [6, 7, 1, 4, 5]
 
 
@@ -78,7 +78,7 @@ def test_a_hostfile_fills_hosts_in_rank_order(
 ) -> None:
     save(tmp_path / "x.json", CONSECUTIVE)
     assert topoloom("export", "x.json", "--to", "hostfile", "-o", "h").status == 0
-    # Host alpha takes one rank, though it has two cores.
+    # Host alpha gets one rank, although it has two cores.
     located = open_mpi.locations("--hostfile", "h", "--map-by", "slot", ranks=5)
     assert [at.host for at in located] == hosts_of(CONSECUTIVE)
 

@@ -14,7 +14,7 @@ from topoloom.launch.apply.dry_run import _same_host
 
 ROOT = Path(__file__).parents[2]
 
-#: hosts of a file, what a process calls its host, and which it is
+#: (hosts of a file, host name of a process, matching host of the file)
 CASES = [
     ("n1 n2", "n2", "n2"),
     ("n1 n2", "n2.site", "n2"),
@@ -63,7 +63,7 @@ def test_one_rule_matches_host_names(
     node = -1 if meant is None else hosts.index(meant)
     assert ask(find, tmp_path, hosts, name) == f"{meant or '-'} {node}"
     same = [host for host in hosts if _same_host(host, name)]
-    # Pair by pair nothing is ambiguous.
+    # Pairwise comparisons are never ambiguous.
     assert same == [meant] if meant else len(same) != 1
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`export --check` asks real Open MPI where it would start each rank, and compares."""
+"""`export --check` compares the placement with a dry run of Open MPI."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNNAMED = replace(NODE, names=())
 
 @pytest.fixture
 def mpirun(open_mpi: SeveralHosts, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return a command of an Open MPI whose daemons reach any host."""
+    """Return the mpirun of an Open MPI whose daemons reach any host."""
     agent = open_mpi.options[-1]
     monkeypatch.setenv("OMPI_MCA_plm_rsh_agent", agent)
     monkeypatch.setenv("PRTE_MCA_plm_ssh_agent", "/nobody/may/call/this")
@@ -73,7 +73,7 @@ def test_a_core_that_no_host_has_fails_the_check(
 def test_arguments_after_two_dashes_go_to_the_launcher(
     mpirun: str, topoloom: Any, tmp_path: Path
 ) -> None:
-    """Open MPI starts ranks in the order of its --host, if it has one."""
+    """With --host, Open MPI starts ranks in the order of its hosts."""
     save(tmp_path / "x.json", "mesh:3+node:2", [2, 3, 4, 0, 1])
     words = ["export", "x.json", "--to", "hostfile", "--check", "--check-with", mpirun]
     done = topoloom(*words, "-o", "out", "--", "--no-such-option")
@@ -142,7 +142,7 @@ def test_cores_of_packages_and_hardware_threads_are_compared(
     bind: str | None,
     node: NodeParts,
 ) -> None:
-    """On a described machine: 2 packages of 2 slots with one or two cores each."""
+    """The machine has 2 packages of 2 slots with one or two cores each."""
     synthetic = f"package:2 core:{2 * cores} pu:2"
     picture = tmp_path / "picture.xml"
     subprocess.run(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts with separate networks: real launchers place ranks that exchange messages."""
+"""Launchers place ranks that exchange messages on hosts with separate networks."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def on_head(
 
 
 def expected(placement: str) -> list[tuple[str, int]]:
-    """Return the host and the core of each rank."""
+    """Return the expected host and core of each rank."""
     placed = load_placement(placement)
     assert placed.hosts is not None
     slots = placed.placement.slots.tolist()
@@ -95,7 +95,7 @@ def test_ranks_arrive_on_their_hosts_and_talk_over_the_network(
     assert [(host, at) for _, host, at, *_ in rows] == [
         (host, network.addresses[host]) for host in hosts
     ]
-    if not mpi.is_hydra:  # MPICH does not bind unless asked to.
+    if not mpi.is_hydra:  # MPICH binds only on request.
         assert [[int(core) for core in row[3:]] for row in rows] == [
             [core] for _, core in located
         ]

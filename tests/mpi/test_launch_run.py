@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom run` launches a program as placed, and never breaks the user's command."""
+"""`topoloom run` starts a program as placed, and never breaks the user's command."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RANDOM = ["--mapper", "random", "--seed", "3"]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Enter a directory with profiles of rings."""
+    """Change to a directory with profiles of rings."""
     monkeypatch.chdir(tmp_path)
     for ranks in (4, 6):
         save_graph(f"ring{ranks}.npz", ring(ranks, 1000))
@@ -36,7 +36,7 @@ def run(*words: object, standard_input: str = "") -> subprocess.CompletedProcess
 
 
 def on_hosts(several_hosts: SeveralHosts, *words: object) -> list[str]:
-    """Build a command that names its hosts."""
+    """Build a launcher command that names the hosts."""
     option = "-hosts" if several_hosts.mpi.is_hydra else "--host"
     return several_hosts.command(option, HOSTS, *words)
 
@@ -66,7 +66,7 @@ def test_run_puts_each_rank_on_its_host(
     assert done.returncode == 0, done.stderr
     assert "6 ranks placed with random: hop-bytes" in done.stderr
     assert "placed run" in done.stderr
-    # Open MPI also binds to the core; MPICH does not bind unless asked to.
+    # Open MPI also binds to cores; MPICH binds only on request.
     cores = not several_hosts.mpi.is_hydra
     assert read_locations(done.stdout, 6) == wanted("x.json", cores)
 

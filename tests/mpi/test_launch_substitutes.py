@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launchers that cannot be installed here are replaced by scripts.
+"""Scripts replace launchers that cannot be installed here.
 
-Intel MPI's launcher comes from MPICH's Hydra, which stands in for it. Flux is a script
-that starts each task with the host that it would start it on.
+The script for Intel MPI's launcher calls MPICH's Hydra, on which Intel's launcher is
+based. The script for Flux starts each task with the host name that Flux would select.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ echo $FLUX_TASK_RANK $HOST $(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' \\
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Enter a directory with a profile of a ring of five ranks and a machine."""
+    """Change to a directory with a profile of a ring of five ranks and a machine."""
     monkeypatch.chdir(tmp_path)
     save_graph("ring5.npz", ring(5, 1000))
     (tmp_path / "m.toml").write_text(MACHINE)

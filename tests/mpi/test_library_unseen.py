@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Libraries that a host lacks, or of another MPI, are not preloaded: no job hangs."""
+"""Missing libraries, and libraries for another MPI, are not preloaded: no job hangs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def command(several_hosts: SeveralHosts, folder: Path) -> list[str]:
-    """Return a command with two ranks, one on a host without the cache."""
+    """Return a command with two ranks; one host lacks the library cache."""
     *options, agent = several_hosts.options
     CACHE.mkdir(parents=True, exist_ok=True)
     user = "" if os.geteuid() == 0 else "--user --map-root-user"

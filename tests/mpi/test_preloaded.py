@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Preloaded libraries are compiled by the right MPI and reach the ranks."""
+"""Preloaded libraries are compiled by the right MPI and loaded by all ranks."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_missing_compiler_is_refused_with_a_remedy(
 def handed(
     recognized: RecognizedLauncher | None, *words: str, **more: str
 ) -> tuple[list[str], dict[str, str]]:
-    """Preload two libraries."""
+    """Return a command and environment that preload two libraries."""
     libraries = [Path("/a.so"), Path("/b.so")]
     starter = LaunchProgram(Path("/bin/x"), recognized)
     return add_preload(starter, list(words), libraries, {"A": "1"}, more)

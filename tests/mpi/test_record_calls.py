@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every kind of MPI call is counted exactly, compared with edges by hand."""
+"""Every kind of MPI call is counted exactly; expected edges are computed by hand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mpis import (
 from topoloom.graphs.profile import Profile
 from topoloom.preload.record.wrappers import write_wrappers
 
-#: Most look at one recording of each MPI.
+#: Most tests read the same recording per MPI.
 pytestmark = [pytest.mark.every_mpi, pytest.mark.xdist_group("record_calls")]
 
 RING = [(0, 1), (1, 2), (2, 3), (3, 0)]
@@ -144,11 +144,11 @@ def test_v_collectives_are_counted_pair_by_pair(every_call: Profile) -> None:
 
 def test_collectives_are_kept_as_records(every_call: Profile) -> None:
     assert calls(every_call, 10) == {
-        ("bcast", WORLD, 2, 100): 4,  # three blocking, one nonblocking
+        ("bcast", WORLD, 2, 100): 4,  # three blocking calls, one nonblocking
         ("barrier", WORLD, -1, 0): 1,
         ("reduce", WORLD, 1, 28): 1,
         ("allreduce", WORLD, -1, 24): 1,
-        ("gather", WORLD, 0, 9): 1,  # in place at the root
+        ("gather", WORLD, 0, 9): 1,  # in-place at the root
         ("scatter", WORLD, 3, 15): 1,
         ("allgather", WORLD, -1, 21): 1,
         ("allgatherv", WORLD, -1, 4 * (1 + 2 + 3 + 4)): 1,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts are kept however a program ends, without disturbing it."""
+"""Counts are saved for any kind of program exit, without disturbing the program."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def test_a_terminated_job_leaves_its_counts(mpi: Mpi, tmp_path: Path) -> None:
     def end_it() -> None:
         for _ in range(3000):
             if ready.exists():
-                os.kill(os.getpid(), signal.SIGTERM)  # `record` hands it to the job
+                # `record` forwards the signal to the job.
+                os.kill(os.getpid(), signal.SIGTERM)
                 return
             time.sleep(0.02)
 
@@ -128,7 +129,7 @@ def test_interrupting_topoloom_ends_the_job_and_keeps_its_counts(
 def prepared(
     mpi: Mpi, program: Path, how: str, folder: Path
 ) -> tuple[Path, dict[str, str], list[str]]:
-    """Prepare the command that `record` would run."""
+    """Prepare the command that `record` runs."""
     notes = folder / "notes"
     notes.mkdir()
     command = mpi.command(4, program, how)

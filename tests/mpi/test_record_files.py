@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recordings and profiles are read back completely or refused in one line."""
+"""Recordings and profiles are read completely or rejected in one line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def block(
     communicators: list[list[int]] | None = None,
     size: int = 3,
 ) -> list[int]:
-    """Write a block as ``mpi/record/block.c`` describes it."""
+    """Write a block in the format of ``mpi/record/block.c``."""
     records, communicators = records or [], communicators or []
     parts = [*counters, *records, *communicators]
     body = [word for part in parts for word in part]
@@ -40,7 +40,7 @@ def recording(folder: Path, words: list[int], name: str = "recording-1") -> Path
 
 
 def example(folder: Path) -> Profile:
-    """Three ranks: 0 sends in two phases, 2 gets from 0, a broadcast on {2, 1, 0}."""
+    """Read a recording of three ranks: sends, gets, and a broadcast on {2, 1, 0}."""
     bcast = [7, OPERATIONS.index("bcast"), 99, 1, 50, 4]
     sends = [[0, 0, 1, 100, 2], [7, 0, 1, 10, 1], [7, 4, 2, 5, 1]]
     got = [[0, KINDS.index("get"), 0, 30, 3]]
@@ -61,7 +61,7 @@ def test_a_recording_becomes_a_profile(tmp_path: Path) -> None:
     assert pairs(profile.point_to_point()) == {(0, 1): (110, 3), (0, 2): (30, 3)}
     assert pairs(profile.point_to_point(7)) == {(0, 1): (10, 1)}
     assert pairs(profile.direct()) == {(0, 2): (5, 1)}
-    # The root, rank 1 of {2, 1, 0}, sends on to the next ones around the circle.
+    # The root is rank 1 of {2, 1, 0}; the broadcast follows a ring.
     assert pairs(profile.expanded()) == {(1, 0): (200, 4), (1, 2): (200, 4)}
     assert not pairs(profile.expanded(0))
     assert pairs(profile.edges("keep")) == pairs(profile.edges("drop"))

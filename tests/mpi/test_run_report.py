@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One command records, places, starts, verifies and shows a real program."""
+"""One command records, places, starts, verifies and reports on a real program."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_lammps_is_recorded_placed_and_started_by_one_command(
     where = ["--machine", "mesh:4", "--hosts", HOSTS, "--report", page]
     done = run(*where, "--", *on_hosts(open_mpi, *words))
     check(done, page)
-    assert done.stdout.count("Loop time of") == 2  # recorded, then placed
+    assert done.stdout.count("Loop time of") == 2  # a recorded run, then a placed run
 
 
 def test_halo3d_is_recorded_placed_and_started_by_one_command(

@@ -63,7 +63,7 @@ def test_other_messages_and_collectives_progress_meanwhile(
     check(done, "crossed rounds are right")
 
 
-#: The larger number exceeds the tags of an MPI that has the fewest.
+#: The larger number exceeds the smallest MPI_TAG_UB of all MPIs.
 CALLS = [1000, pytest.param(40_000, marks=pytest.mark.full)]
 
 
@@ -129,12 +129,12 @@ def test_simulated_ranks_exchange_messages(
 def simulated(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> list[str]:
-    """Build the program for SimGrid; return the command that runs 60 ranks."""
+    """Build the program for SimGrid; return the command that starts 60 ranks."""
     folder = tmp_path_factory.mktemp(SIMGRID.name)
     program = with_collectives(SIMGRID, SOURCE)
     settings = {
         "smpi/simulate-computation": "no",
-        # Time of an unsuccessful call, or the clock would not advance.
+        # Unsuccessful polls take time, so that the clock advances.
         "smpi/test": "1e-6",
         "smpi/iprobe": "1e-6",
         "smpi/bcast": "binomial_tree",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks report their location when the program starts; deviations are named."""
+"""Ranks report their location at program start; deviations are named."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HERE = socket.gethostname()
 def placement(
     file: Path, slots: list[int], hosts: list[str], cpus: list[tuple[int, ...]]
 ) -> Path:
-    """Write a placement on nodes of one slot for each of `cpus`."""
+    """Write a placement; each node has one slot per entry of `cpus`."""
     machine = Machine(f"mesh:{len(hosts)}" + f"+node:{len(cpus)}")
     allocation = Allocation.whole(machine)
     known = NodeParts(cpus=tuple(cpus)) if all(cpus) else NodeParts()
@@ -173,7 +173,7 @@ def test_a_program_can_verify_itself(tmp_path: Path) -> None:
         done = subprocess.run(
             command, capture_output=True, text=True, check=True, timeout=SECONDS
         )
-        return sorted(done.stdout.splitlines(), reverse=True)  # two ranks print
+        return sorted(done.stdout.splitlines(), reverse=True)  # lines of two ranks
 
     head = "# rank host slot cpus gpu nic\n"
     seats = f"0 {HERE} 0 - - -\n1 {HERE}.cluster 1 - - -\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks are renumbered inside unmodified programs, which compute the same."""
+"""Ranks are renumbered inside unmodified programs, with unchanged results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from topoloom.preload.verify import VerifyAgent
 from topoloom.preload.world.wrappers import write_wrappers
 
 HERE = socket.gethostname()
-#: makes the launcher prefix lines with the rank
+#: launcher options that prefix lines with the rank
 TAGGED = {
     "openmpi": ["--tag-output"],
     "mpich": ["-prepend-rank"],
@@ -51,7 +51,7 @@ def on_one_host(slots: list[int], host: str = HERE) -> HostPlacement:
 
 
 def shuffled(ranks: int) -> list[int]:
-    """Return a random permutation in which every rank moves."""
+    """Return a random permutation that moves every rank."""
     circle = list(range(ranks))
     random.Random(ranks).shuffle(circle)
     after = dict(zip(circle, circle[1:] + circle[:1], strict=True))
@@ -61,7 +61,7 @@ def shuffled(ranks: int) -> list[int]:
 def run(
     command: list[str], placed: HostPlacement | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command, renumbered if a plan is given."""
+    """Run a command; if a placement is passed, renumber its ranks."""
     launch, agent = Launch(command), None
     if placed is not None:
         agent = VerifyAgent(placed, command, renumber=True)
@@ -86,7 +86,7 @@ def tagged(mpi: Mpi, ranks: int, *words: object) -> list[str]:
 
 
 def output(done: subprocess.CompletedProcess[str]) -> tuple[set[int], list[str]]:
-    """Return the launcher's rank and text of each line."""
+    """Return the launcher's ranks that print, and all lines without prefix."""
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if line]
     printers = {int(match[1]) for line in lines if (match := TAG.match(line))}
@@ -162,7 +162,7 @@ def test_bound_processes_get_the_rank_of_their_cpus() -> None:
 
 
 def refusal(mpi: Mpi, command: list[str], placed: HostPlacement) -> str:
-    """Run a program that cannot be renumbered, unmodified."""
+    """Check that a program runs without renumbering; return the reason."""
     done = run(command, placed)
     printers, _ = output(done)
     assert printers == {0}

@@ -20,7 +20,7 @@ def with_balancing(mpi: Mpi, source: Path) -> Path:
 
 
 def sanitized(mpi: Mpi, source: Path) -> Path:
-    """Compile a program together with the library, so that memory is checked."""
+    """Compile a program together with the library under a sanitizer."""
     folders = BALANCE, BALANCE.parent / "errors", ROOT / "core/topoloom/capi"
     core = core_library()
     linked = core, f"-Wl,-rpath,{core.parent}"

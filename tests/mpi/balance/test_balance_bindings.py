@@ -48,7 +48,7 @@ def test_cmake_finds_the_library(tmp_path: Path) -> None:
 def test_a_program_that_chooses_owners_itself_links_with_libtopoloom_too(
     tmp_path: Path,
 ) -> None:
-    """Compile it by its CMakeLists.txt, and by the command in its first line."""
+    """Compile the program by CMakeLists.txt, and by the command in its first line."""
     app = ROOT / "apps" / "adaptive_mesh"
     prefix = installed(MPICH)
     cmake(app, tmp_path / "by_cmake", MPICH, f"-DCMAKE_PREFIX_PATH={prefix}")

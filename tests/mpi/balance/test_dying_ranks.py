@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rank that dies between the plan and the exchange blocks no other."""
+"""A rank that stops between the plan and the exchange does not block other ranks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tasks move under each MPI and in SimGrid; each arrives once at its receiver."""
+"""Tasks move under each MPI and in SimGrid; each arrives exactly once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_errors_are_returned_and_no_task_is_lost(mpi: Mpi) -> None:
 
 
 def test_tasks_move_among_simulated_ranks(tmp_path: Path) -> None:
-    """Nodes have different numbers of ranks: loads are gathered node by node."""
+    """Nodes have different numbers of ranks: each node gathers its ranks' loads."""
     program = with_balancing(SIMGRID, CASES)
     options = hosts_options(tmp_path, 4, {"smpi/test": "1e-6"})
     hosts = ["n3", "n0", "n1", "n2", "n0", "n2", "n1", *6 * ["n0"], *5 * ["n2"]]
@@ -48,7 +48,7 @@ def test_tasks_move_among_simulated_ranks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ranks", [3, 8])
 def test_tasks_move_between_nodes_with_separate_memory(ranks: int) -> None:
-    """MPICH takes every other rank for one of another node: each shares memory."""
+    """With two cliques, even and odd ranks of MPICH use separate shared memory."""
     program = with_balancing(MPICH, CASES)
     cliques = {"MPIR_CVAR_NUM_CLIQUES": "2"}
     done = run_to_end(MPICH.command(ranks, program, 2), **cliques)
@@ -57,7 +57,7 @@ def test_tasks_move_between_nodes_with_separate_memory(ranks: int) -> None:
 
 
 def test_the_commands_of_the_how_to_work(tmp_path: Path) -> None:
-    """The program has 30 lines; the commands are those of the page for MPICH."""
+    """The program has 30 lines; the commands are the documented ones for MPICH."""
     text = HOW_TO.read_text()
     program = text.partition("```c\n")[2].partition("```")[0]
     assert len(program.splitlines()) == 30
@@ -76,7 +76,7 @@ def test_the_commands_of_the_how_to_work(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_sanitizers_report_nothing() -> None:
-    unchecked = {"ASAN_OPTIONS": "detect_leaks=0"}  # MPI itself leaks
+    unchecked = {"ASAN_OPTIONS": "detect_leaks=0"}  # MPI itself leaks memory
     for source, mode in ((CASES, "2"), (MISTAKES, "returned")):
         program = sanitized(OPEN_MPI_4, source)
         done = run_to_end(OPEN_MPI_4.command(3, program, mode), **unchecked)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI libraries follow exported decisions: their messages are counted.
+"""MPI libraries follow exported decisions: tests count their messages.
 
-For every algorithm that we call by a library's name or number, the same number of ranks
-must send and receive the same number of messages as in the schedule that models it.
+An exported rule selects an algorithm by the MPI library's name or number. The algorithm
+and the schedule that models it must agree in how many ranks send and receive how many
+messages.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from topoloom.schedules.exports.counterparts import (
 )
 from topoloom.schedules.exports.request import ExportRequest
 
-#: Algorithms that version 4.0 lacks.
+#: Algorithms that MPICH 4.0 lacks, by operation.
 RADICES = {
     operation: tuple(
         function._replace(
@@ -46,18 +47,18 @@ RADICES = {
     for operation, functions in mpich_5.TABLE.items()
 }
 
-#: How many ranks send and receive so much.
+#: Number of ranks by their (sent, received) message counts.
 Traffic = Counter[tuple[int, int]]
 
-#: Bytes of a rank, a pair or a vector, that 5 and 8 ranks divide; and of a segment.
+#: Bytes per rank, pair or vector, divisible by 5 and 8 ranks; bytes per segment.
 BYTES, SEGMENT = 8000, 2000
 RANKS = (5, 8)
-#: A microsecond a message, a nanosecond a byte: long messages pay early.
+#: A message costs 1 us plus 1 ns per byte.
 MODEL = NetworkModel.regimes([(1e-6, 1e-9, None)], MessageCosts())
 
 
 def traffic(operation: str, schedule: str, ranks: int) -> Traffic:
-    """Count the messages that each rank sends and receives, whichever rank it is."""
+    """Count ranks by the numbers of messages that they send and receive."""
     if schedule == "chain":
         schedule = f"chain(segment={SEGMENT})"
     size = 0 if operation == "barrier" else BYTES
@@ -68,7 +69,7 @@ def traffic(operation: str, schedule: str, ranks: int) -> Traffic:
 
 
 def count_by_rank(messages: Iterable[tuple[int, int]], ranks: int) -> Traffic:
-    """Count messages from and to each rank."""
+    """Count ranks by the numbers of their sent and received messages."""
     pairs = list(messages)
     sent = Counter(source for source, _ in pairs)
     received = Counter(target for _, target in pairs)
@@ -78,14 +79,14 @@ def count_by_rank(messages: Iterable[tuple[int, int]], ranks: int) -> Traffic:
 def force_algorithm(
     function: MpiFunction, each: Counterpart
 ) -> list[tuple[MpiFunction, list[RankRange]]]:
-    """Choose this algorithm for all sizes."""
+    """Select this algorithm for all sizes."""
     segment = SEGMENT if each.schedule == "chain" else 0
     return [(function, [RankRange(2, 64, [SizeRule(0, each.algorithm, segment)])])]
 
 
 @dataclass(frozen=True)
 class Library:
-    """An MPI that reads rules, and how its messages are counted."""
+    """An MPI library that reads rules, and the method that counts its messages."""
 
     mpi: Mpi
     rules: ModuleType
@@ -93,13 +94,13 @@ class Library:
     ranks: tuple[int, ...] = RANKS
 
     def function(self, name: str) -> str:
-        """Name a function as the program does."""
+        """Return the program's name of a function."""
         return getattr(self.rules, "FUNCTIONS", {}).get(name, name)
 
     def run(
         self, ranks: int, size: int, functions: Iterable[str], rules: Path | None
     ) -> subprocess.CompletedProcess[str]:
-        """Run collectives under given rules, or those of the library."""
+        """Run collectives under exported rules, or the library's rules if None."""
         program = build_program(self.mpi, PROGRAMS / "collectives/one_collective.c")
         words, environment = self._make_counter_options(rules)
         command = self.mpi.command(ranks, *words, program, *functions, size)
@@ -114,7 +115,7 @@ class Library:
     def traffic(
         self, ranks: int, size: int, functions: Iterable[str], rules: Path
     ) -> dict[str, Traffic]:
-        """Count the messages of each collective."""
+        """Count the messages of each collective under exported rules."""
         done = self.run(ranks, size, functions, rules)
         assert done.returncode == 0, done.stderr
         return read_counts(done)
@@ -136,7 +137,7 @@ class Library:
             ], {}
         return [], {
             "LD_PRELOAD": str(build_counter("count_ucx.c")),
-            # All messages go through UCX.
+            # Send all messages through UCX.
             "MPIR_CVAR_NOLOCAL": "1",
             "MPIR_CVAR_CH4_NETMOD": "ucx",
             "MPIR_CVAR_DEVICE_COLLECTIVES": "none",
@@ -151,7 +152,7 @@ WITH_RADICES = Library(MPICH_5, mpich_5, RADICES, (4, 7))
 
 
 def build_counter(source: str) -> Path:
-    """Compile the library that counts messages."""
+    """Compile the preloaded library that counts messages."""
     return compile_program("counter.so", ["gcc", "-shared", "-fPIC", PROGRAMS / source])
 
 
@@ -181,12 +182,12 @@ class Case:
 
     @property
     def word(self) -> str:
-        """The collective that the program runs."""
+        """Return the collective that the program runs."""
         return f"{self.library.function(self.function.name)}:{self.ranks}"
 
 
 def list_cases(library: Library) -> list[Case]:
-    """Make a case of every counterpart and its numbers of ranks."""
+    """Make the cases of every counterpart, for each number of ranks."""
     return [
         Case(library, operation, function, index, ranks)
         for operation, functions in library.table.items()
@@ -207,9 +208,9 @@ CASES = [
 def count_forced(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Callable[[Case], tuple[Traffic, str]]:
-    """Count the messages of a case, in one job with a case of each other function.
+    """Count the messages of a case; one job runs a case of every function.
 
-    The job's output is included: it explains missing lines.
+    The result includes the job's output, which explains missing lines.
     """
     folder = tmp_path_factory.mktemp("rules")
 
@@ -248,7 +249,7 @@ def test_names_of_mpi_algorithms_match_their_schedules(
     case: Case, count_forced: Callable[[Case], tuple[Traffic, str]]
 ) -> None:
     expected = traffic(case.operation, case.algorithm.schedule, case.ranks)
-    if case.algorithm.algorithm.endswith("scattered"):  # it sends to itself, too
+    if case.algorithm.algorithm.endswith("scattered"):  # a rank also sends to itself
         expected = Counter({(s + 1, r + 1): n for (s, r), n in expected.items()})
     found, output = count_forced(case)
     assert found == expected, output
@@ -268,7 +269,7 @@ def test_open_mpi_changes_its_algorithm_as_the_file_states(
     rules = tmp_path / "rules.txt"
     rules.write_text(open_mpi.write(request))
     sizes = re.findall(r"^(\d+) \d+ 0 0$", rules.read_text().split("\n8 #")[1], re.M)
-    change = int(sizes[1])  # in bytes of all pairs of a rank
+    change = int(sizes[1])  # bytes of all pairs of a rank
     for size, messages in ((change // 8 - 1, 3), (change // 8, 7)):
         found = library.traffic(8, size, ["alltoall"], rules)
         assert found == {"alltoall": Counter({(messages, messages): 8})}
@@ -306,7 +307,7 @@ def test_open_mpi_reads_the_rules_of_several_collectives(
 
 
 def test_mpich_reads_the_rules_of_several_collectives(tmp_path: Path) -> None:
-    """There is one choice for all sizes: trees for 0 bytes, rings for many."""
+    """One choice holds for all sizes: trees for 0 bytes, rings for many."""
     called = [
         ExportRequest(Call(name, 8, 1), "", MODEL) for name in ("all-gather", "reduce")
     ]

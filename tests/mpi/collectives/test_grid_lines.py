@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives on lines of grids give the same results as those of MPI."""
+"""Collectives on lines of grids give the same results as MPI's."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def on_nodes(simulated: tuple[Path, Path], nodes: list[int], *words: object) -> str:
-    """Run a rank on each of these nodes; return the output."""
+    """Run one rank on each of these nodes; return the output."""
     program, platform = simulated
     hosts = platform.with_name("hosts")
     hosts.write_text("".join(f"n{node}\n" for node in nodes))

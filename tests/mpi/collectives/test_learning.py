@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules learned at run time: all ranks agree and end at the best."""
+"""Ranks agree on learned schedules and converge to the fastest schedule."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simulated_hosts import hosts_options
 from smpi import QUICK, SETTINGS
 
 HERE = PROGRAMS / "collectives"
-#: Some MPIs spin where ranks are more than cores; `make bench-learning` makes more.
+#: Some MPIs spin if ranks outnumber cores; `make bench-learning` runs more calls.
 CALLS = 200
 
 
@@ -67,7 +67,7 @@ def test_a_rank_that_missed_a_step_fails_instead_of_taking_another_schedule(
 
 
 RANKS = 32
-#: A message starts 50 times as slowly as on the platform.
+#: Starting a message takes 50 times as long as on the platform.
 WRONG_COSTS = "message - 1e-4 1e-10\ncost latency 1e-6\n"
 SCHEDULES = (
     "at-once",
@@ -82,7 +82,7 @@ SCHEDULES = (
 
 @pytest.fixture(scope="module")
 def repeated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Build for the MPI of SimGrid; return the command."""
+    """Build the program for SimGrid's MPI; return the command."""
     folder = tmp_path_factory.mktemp(SIMGRID.name)
     program = with_collectives(SIMGRID, HERE / "repeated.c")
     options = hosts_options(folder, RANKS, SETTINGS | QUICK)

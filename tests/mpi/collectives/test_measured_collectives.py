@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules are measured under a launcher and compared with those of MPI."""
+"""Schedules are timed under a launcher and compared with MPI's collectives."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 RANKS = 6
 #: Simulated calls.
 MACHINE = "fattree:16,bandwidth=10GB/s,latency=1us"
-#: Schedules in which all ranks do the same.
+#: Schedules in which all ranks send and receive alike.
 EQUAL_ROUNDS = {"at-once", "cyclic", "bruck"}
 ALL_TO_ALL = Call("all-to-all", RANKS, 0)
 
 
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Return the launcher of SimGrid with its options, without the number of ranks."""
+    """Return SimGrid's launcher with its options, without the number of ranks."""
     folder = tmp_path_factory.mktemp("platform")
     options = hosts_options(folder, 16, SETTINGS)
     return [need(SIMGRID.mpirun, SIMGRID.install), *options]
@@ -64,7 +64,7 @@ def test_simulated_times_equal_the_predicted_ones(
         ours = [one for one in found if one["name"] != MPI_OWN]
         best.append(ours[0]["name"])
         for one in ours:
-            # Rounds of unequal ranks are modelled as if all waited for the last one.
+            # The model assumes that all ranks wait for the slowest one in each round.
             close = 0.01 if one["name"] in EQUAL_ROUNDS else 0.1
             assert one["median"] == pytest.approx(one["predicted"], rel=close), one
             low, high = one["interval"]
@@ -163,7 +163,7 @@ def test_traced_ranks_wait_in_their_own_order(tmp_path: Path) -> None:
 
 
 def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
-    """Compare the traces of ranks with the schedule."""
+    """Compare the traced messages of all ranks with the schedule."""
     assert (trace.schedule, trace.bytes, trace.ranks) == (schedule, 64, call.ranks)
     assert sorted(one.rank for one in trace.select("call")) == list(range(call.ranks))
     assert all(one.begin <= one.end for one in trace.events)
@@ -203,7 +203,7 @@ def test_invalid_input_is_refused_in_one_line(
 
 
 def check_refused(topoloom: Command, message: str, *words: object) -> None:
-    """Expect a one-line error and no file in the folder."""
+    """Expect a one-line error and no new file."""
     done = topoloom("collective", *words)
     assert (done.status, done.out) == (2, "")
     assert message in done.err
@@ -227,7 +227,7 @@ def test_the_launcher_must_start_the_stated_number_of_ranks(
     check_refused(topoloom, "the launcher starts 3, not 4 ranks", *words)
 
 
-#: Output of rank 0: two repetitions of two cases, and a part of a third.
+#: Output of rank 0: two samples of case 0 and of case 1, then a third of case 0.
 SAMPLES = "sample 0 2e-6 sample 1 1e-6 sample 0 4e-6 sample 1 3e-6 sample 0 9e-6"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs with mpi4py get the results of mpi4py from topoloom.mpi."""
+"""Collectives of topoloom.mpi give the same results as mpi4py's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_results_equal_those_of_mpi4py() -> None:
         (folder / "mpicc").write_text(script)
         (folder / "mpicc").chmod(0o755)
 
-    # Kept, as what it compiles is cached by its name.
+    # The object is kept, because compiled functions are cached by name.
     folder = cached_folder("mpicc", [script], write_compiler)
     done = subprocess.run(
         mpi.command(3, sys.executable, NUMBERS),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The example transposes a distributed matrix with any build."""
+"""The transpose example works with every build method."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Unmodified programs get the same results from replaced collectives."""
+"""Replaced collectives give unmodified programs the same results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from replaced_collectives import RANKS, REPLACED, answers, reports, run
 from topoloom import save_graph
 from topoloom.graphs import ring
 
-#: Each schedule in the operations that it can do.
+#: Each schedule is used in the operations that it supports.
 SETTINGS = ["", "schedule=ring", "schedule=recursive-doubling(fold=even)"]
 
 
@@ -52,7 +52,8 @@ def test_results_equal_those_of_mpi(
     for setting in SETTINGS:
         ours = run(mpi, setting, program(mpi))
         assert answers(ours) == theirs(mpi)
-        # The world, two halves, and their duplicates: none of one process, or between.
+        # The world, two halves, and a duplicate of each; no singletons, no
+        # intercommunicators.
         assert len(reports(ours)) == 5
         assert any(f"{RANKS} ranks" in line for line in reports(ours))
         assert all(setting.removeprefix("schedule=") in line for line in reports(ours))
@@ -89,12 +90,13 @@ def test_forms_with_large_counts_are_replaced_if_the_data_is_small() -> None:
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_a_reused_handle_is_a_new_communicator(mpi: Mpi) -> None:
-    """Communicators left to MPI are remembered by handle, which differ by process."""
+    """Unreplaced communicators are tracked by handle; handles differ by process."""
     program = build_program(mpi, REPLACED / "reused.c")
     ours = run(mpi, "schedule=ring", program)
     assert all(line.endswith("reused, right") for line in answers(ours))
     assert any(not line.startswith("0 ") for line in answers(ours))
-    assert len(reports(ours)) == 2 * 6  # of each thread's six, every one is served
+    # All six communicators of each thread are replaced.
+    assert len(reports(ours)) == 2 * 6
 
 
 @pytest.mark.parametrize("source", ["replaced_f08.F90", "replaced_f90.F90"])

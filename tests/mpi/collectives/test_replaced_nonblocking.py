@@ -14,7 +14,7 @@ from replaced_collectives import REPLACED, answers, reports, run as run_some
 from topoloom import save_graph
 from topoloom.graphs import ring
 
-#: MPICH never yields: with more ranks than cores each message takes a slice of time.
+#: MPICH never yields: if ranks outnumber cores, each message takes a time slice.
 run = partial(run_some, ranks=3)
 ours = pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 
@@ -60,7 +60,7 @@ def test_without_a_progress_thread_mpi_runs_the_calls(
 def test_mpi_runs_calls_that_a_progress_thread_would_notice_too_late(
     mpi: Mpi, started: Path, tmp_path: Path
 ) -> None:
-    """On nodes described as distant, where short blocking calls are replaced."""
+    """Nodes are described as distant, so that short blocking calls are replaced."""
     costs, pattern = tmp_path / "costs", tmp_path / "ring.npz"
     placement = tmp_path / "placement.json"
     costs.write_text("message - 1e-6 1e-9\n")
@@ -87,7 +87,7 @@ def test_objects_may_be_freed_as_early_as_with_mpi(mpi: Mpi, started: Path) -> N
 def test_a_non_blocking_call_does_no_setup(mpi: Mpi, started: Path) -> None:
     done = run(mpi, "schedule=binomial;progress=1", started, "multiple", "alone")
     assert answers(done) == ["0 wrong, theirs"]
-    assert len(reports(done)) == 1  # of the world
+    assert len(reports(done)) == 1  # number of ranks of the world
 
 
 @ours

@@ -11,7 +11,7 @@ from mpis import MPICH, MPICH_5, OPEN_MPI_5, Mpi, build_program
 from replaced_collectives import REPLACED, answers, run as run_some
 
 run = partial(run_some, ranks=3)
-#: Each serves what the program of a case starts.
+#: Each strategy serves the collectives that a case starts.
 TREES, DOUBLING = "schedule=binomial", "schedule=recursive-doubling(fold=even)"
 
 

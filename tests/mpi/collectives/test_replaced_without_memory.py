@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""If a rank is out of memory, all ranks keep the collectives of MPI."""
+"""If a rank is out of memory, all ranks use MPI's collectives."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_rank_that_cannot_choose_a_schedule_reports_it(
     mpi: Mpi, setting: str
 ) -> None:
     program = build_program(mpi, REPLACED / "short_of_memory.c")
-    for allocations in (1, 500):  # while it finds out whether ours gains, and after
+    for allocations in (1, 500):  # during and after the check whether replacement pays
         done = run(mpi, setting, program, "call", allocations)
         assert done.returncode != 0
         output = [x for x in done.stderr.splitlines() if "topoloom_" in x]

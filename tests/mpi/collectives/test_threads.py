@@ -29,7 +29,7 @@ def test_threads_use_separate_communicators(threads: list[str], progress: str) -
 
 
 def test_calls_progress_without_tests(threads: list[str]) -> None:
-    # In rounds, so that what was posted at the start is not all.
+    # Threads start in rounds, so that later communicators are used, too.
     setting = "progress=1;schedule=bruck"
     assert run([*threads, "unseen", 200], TOPOLOOM_COLLECTIVES=setting) == "0 wrong\n"
 
@@ -59,13 +59,13 @@ def test_a_program_with_one_thread_progresses_by_tests() -> None:
 
 @pytest.mark.full
 def test_the_thread_sanitizer_reports_nothing() -> None:
-    # MPICH itself does not survive it.
+    # MPICH fails in this case even without Topoloom.
     program = with_collectives(
         OPEN_MPI_4, THREADS, everywhere="-g -pthread -fsanitize=thread"
     )
     variables = {
         "TOPOLOOM_COLLECTIVES": "progress=1;schedule=bruck",
-        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # such as the MPI
+        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # the MPI library
     }
     for words in (["at-once", 3, 40], ["unseen", 40], ["fresh", 12]):
         output = run([*OPEN_MPI_4.command(4, program), *words], **variables)

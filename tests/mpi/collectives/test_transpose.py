@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An unmodified program with all-to-alls becomes faster, as documented."""
+"""An unmodified all-to-all program speeds up as documented."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ OBJECTS = ROOT / "mpi" / "objects"
 
 
 def with_objects(mpi: Mpi, source: Path) -> Path:
-    """Compile a program with the library."""
+    """Compile a program with libtopoloom-objects."""
     return with_library(mpi, "objects", source)
 
 

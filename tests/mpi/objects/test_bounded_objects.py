@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Memory for messages between objects is bounded, and silent ranks are named."""
+"""Memory for messages between objects is bounded; unresponsive ranks are named."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from mpis import MPICH, OPEN_MPI_4, Mpi, output_of, run_to_end
 from object_programs import SOURCES, with_objects
 
-MESSAGE = 600  # bytes of one in flood.cpp, and more
+MESSAGE = 600  # more than the bytes of a message in flood.cpp
 
 
 @pytest.fixture(scope="module", params=[OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
@@ -24,7 +24,7 @@ def flood(mpi: Mpi) -> Path:
 
 
 def held(mpi: Mpi, ranks: int, *words: object) -> int:
-    """Run a flood of messages; return the maximum bytes held by a rank."""
+    """Run a flood of messages; return the maximum bytes buffered on a rank."""
     text = output_of(run_to_end(mpi.command(ranks, *words)))
     assert text.startswith("right: ")
     return int(text.split()[3])
@@ -36,12 +36,13 @@ def test_the_bound_holds_while_a_receiver_sleeps(
     mpi: Mpi, flood: Path, sender: str, ranks: int
 ) -> None:
     bound = 30000 * ranks
-    # 1.1 MB go to each rank, or through one rank to another.
+    # Each rank, or one rank through another, receives 1.1 MB.
     assert held(mpi, ranks, flood, sender, bound, 2000) <= bound + MESSAGE
 
 
 def test_methods_in_a_cyclic_wait_exceed_the_bound(mpi: Mpi, flood: Path) -> None:
-    # A method's 1.1 MB must be somewhere before it returns, as none may run before.
+    # A method's 1.1 MB must be buffered until it returns, because no other method can
+    # run.
     bound = 100000
     assert bound < held(mpi, 3, flood, "circle", bound, 2000) <= 3 * 2000 * MESSAGE
 

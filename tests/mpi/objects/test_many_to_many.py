@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many-to-many exchanges of objects: combined messages arrive like direct ones."""
+"""Many-to-many exchanges of objects deliver the same messages as direct sends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from object_programs import SOURCES, with_objects
 from simulated_hosts import hosts_options
 
 SOURCE = SOURCES / "many_to_many.cpp"
-ALPHA, BETA = 1e-5, 1e-9  # of the program
+ALPHA, BETA = 1e-5, 1e-9  # as in the program
 STRATEGIES = ("direct", "mesh", "grid", "hypercube", "learned")
 
 
@@ -26,7 +26,7 @@ def program(mpi: Mpi) -> Path:
     return with_objects(mpi, SOURCE)
 
 
-# Fewer objects than ranks leave ranks without any.
+# With fewer objects than ranks, some ranks have no objects.
 @pytest.mark.parametrize(
     ("ranks", "objects"), [(2, 7), (3, 10), (4, 3), (5, 16), (6, 2), (7, 9), (9, 20)]
 )
@@ -43,7 +43,7 @@ def test_migrating_objects_get_combined_messages_once(
 def test_combined_messages_travel_between_simulated_hosts(tmp_path: Path) -> None:
     program = with_objects(SIMGRID, SOURCE)
     settings = {"smpi/simulate-computation": "no", "smpi/test": "1e-6"}
-    words = hosts_options(tmp_path, 14, settings)  # whose mesh has holes
+    words = hosts_options(tmp_path, 14, settings)  # a mesh of 14 ranks has holes
     for strategy in ("mesh", "grid", "hypercube"):
         run = SIMGRID.command(14, *words, program, strategy, 20, 2, 5)
         assert output_of(run_to_end(run)).startswith("right: ")
@@ -60,7 +60,7 @@ def test_a_fence_switches_from_mesh_to_direct_at_alpha_over_beta(
     for size, line in zip(sizes, lines, strict=True):
         strategy, degree, seen = line.split()
         assert int(degree) == ranks - 1
-        assert float(seen) == size + 56  # an envelope, and the length of the vector
+        assert float(seen) == size + 56  # plus an envelope and the length of the vector
         assert strategy == ("mesh" if float(seen) < ALPHA / BETA else "direct")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Multicasts and reductions of sections of objects, while all objects move."""
+"""Sections of objects support multicasts and reductions while all objects move."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_sections_are_reduced_while_all_objects_move(
     done = run_to_end(MPICH.command(ranks, sections, 50, file))
     assert output_of(done) == "sections are right\n"
     graph = load_graph(file)
-    # Three hubs, whose messages to leaves are multicasts; all leaves answer.
+    # Three hubs multicast to leaves; all leaves answer.
     assert graph.rank_count == 15
     assert graph.proxied.tolist() == [0, 1, 2]
     assert set(graph.messages.tolist()) == {50}

@@ -45,12 +45,12 @@ def test_objects_travel_between_simulated_hosts(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
 def test_sanitizers_report_nothing(sanitizer: str, words: tuple[object, ...]) -> None:
-    # Under ThreadSanitizer any program crashes in Debian's MPICH, when it has ended.
+    # Under ThreadSanitizer, any program with Debian's MPICH crashes on exit.
     source, ranks, *arguments = words
     program = sanitized(OPEN_MPI_4, SOURCES / str(source), sanitizer)
     variables = {
-        "ASAN_OPTIONS": "detect_leaks=0",  # of the MPI
-        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # such as the MPI
+        "ASAN_OPTIONS": "detect_leaks=0",  # MPI leaks
+        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # the MPI library
     }
     command = OPEN_MPI_4.command(int(str(ranks)), program, *arguments)
     done = run_to_end(command, **variables)
@@ -124,7 +124,7 @@ def test_objects_are_moved_by_measured_loads(tmp_path: Path) -> None:
     file = tmp_path / "measured.npz"
     assert output_of(run_to_end(MPICH.command(3, program, file))) == "rebalanced\n"
     graph = load_graph(file)
-    # A ring of twelve objects, of which the first four are the heaviest.
+    # A ring of twelve objects; the first four are the heaviest.
     assert graph.rank_count == 12
     assert graph.peer.tolist() == [*range(1, 12), 0]
     assert graph.messages.tolist() == [20] * 12
@@ -163,7 +163,7 @@ def test_molecular_dynamics_has_the_energies_of_a_serial_run() -> None:
 
 
 def test_every_source_of_the_library_is_built() -> None:
-    """Only users would notice a source that CMake does not list."""
+    """No other test would fail if CMakeLists.txt lacked a source."""
     listed = (ROOT / "mpi/objects/CMakeLists.txt").read_text()
     for source in (ROOT / "mpi/objects").glob("*.cpp"):
         assert f"  {source.name}\n" in listed

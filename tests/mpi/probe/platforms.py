@@ -16,7 +16,7 @@ _HEAD = (
     '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
     '<platform version="4.1">\n'
 )
-#: SMPI's model without what it adds to links: times are those of the platform.
+#: SMPI settings without correction factors: message times depend on the platform only.
 PLAIN = {
     **SETTINGS,
     "smpi/lat-factor": "0:1",
@@ -28,7 +28,7 @@ PLAIN = {
 def launcher(
     folder: Path, xml: str, hosts: Sequence[str], per_host: int = 1
 ) -> list[str]:
-    """Write a platform; return the launcher with ranks on its hosts in order."""
+    """Write a platform; return the launcher command, with ranks in the hosts' order."""
     platform, hostfile = folder / "platform.xml", folder / "hosts"
     platform.write_text(xml)
     ranks = [host for host in hosts for _ in range(per_host)]
@@ -42,7 +42,7 @@ def launcher(
 
 
 def shuffled(hosts: Sequence[str], seed: int = 1) -> list[str]:
-    """Return the hosts in random order, as a batch system may."""
+    """Return the hosts in random order, like a batch system."""
     order = list(hosts)
     random.Random(seed).shuffle(order)
     return order
@@ -56,19 +56,19 @@ def tree(
     trunk: tuple[Collection[str], float] = ((), 0.0),
     sending: Mapping[str, float] | None = None,
 ) -> str:
-    """Write hosts ``h0``, ... in groups of these sizes, each on a switch below a root.
+    """Write hosts ``h0``, ...; each group has a switch below a root switch.
 
     Parameters
     ----------
     latency
-        Seconds of the cable of a host.
+        Latency of a host's cable in seconds.
     uplink
-        Bytes per second and seconds of that of a switch.
+        Bandwidth (bytes per second) and latency (seconds) of a switch's cable.
     bandwidths
-        Bandwidths of hosts; the others have 10 GB/s.
+        Bandwidths of hosts in bytes per second; other hosts have 10 GB/s.
     trunk
-        Hosts of the first group that share a link without latency to its switch, and
-        its bytes per second.
+        Hosts of the first group that share a link without latency to their switch, and
+    the link's bytes per second.
     sending
         Bytes per second of hosts that send more slowly than they receive.
     """
@@ -101,7 +101,7 @@ def tree(
 
 
 def torus(extents: Sequence[int]) -> str:
-    """Write a torus of hosts ``n0``, ..., the first extent the fastest to change."""
+    """Write a torus of hosts ``n0``, ...; the first coordinate varies fastest."""
     last = 1
     for extent in extents:
         last *= extent

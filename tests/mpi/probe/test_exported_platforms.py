@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages take the probed times on the exported platform of a machine."""
+"""Messages on a machine's exported platform take the probed times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from platforms import PLAIN, launcher, tree
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-#: Latencies and bandwidths change above 2 and 64 KiB, overheads nowhere.
+#: Latencies and bandwidths change above 2 and 64 KiB; overheads are constant.
 FACTORS = {
     "smpi/send-is-detached-thresh": str(1 << 30),
     "smpi/lat-factor": "0:1;2065:2.2;65553:5",

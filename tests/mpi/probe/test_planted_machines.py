@@ -19,7 +19,7 @@ from topoloom.probe.job.samples import load_samples
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-OVERHEAD = 1e-6  # of `smpi.SETTINGS`, on either side
+OVERHEAD = 1e-6  # of `smpi.SETTINGS`, for sender and receiver
 CLOSE = 0.02
 
 
@@ -30,7 +30,7 @@ def probe(topoloom: Command, words: list[str], *options: object) -> Any:
 
 
 def host_groups(found: Any) -> set[frozenset[str]]:
-    """Return the smallest groups, as host names."""
+    """Return the groups of the lowest level, as host names."""
 
     def smallest(groups: list[Any]) -> list[list[int]]:
         if not groups or not isinstance(groups[0], list):
@@ -76,7 +76,7 @@ def test_groups_latencies_and_uplinks_are_found(
 def test_a_probed_machine_can_be_used_to_place_ranks(
     topoloom: Command, tmp_path: Path
 ) -> None:
-    """A ring of ranks that a batch system scattered is placed on neighbors again."""
+    """The mapper places neighbors of a scattered ring on the same switch."""
     hosts = shuffled([f"h{host}" for host in range(16)])
     probe(topoloom, launcher(tmp_path, tree([8, 8]), hosts), "--quick")
     given = load_machine_and_allocation("m.toml")
@@ -84,7 +84,7 @@ def test_a_probed_machine_can_be_used_to_place_ranks(
     topoloom("pattern", "ring", "--ranks", 16, "--bytes", 1000, "-o", "ring.npz")
     mapped = topoloom("map", "ring.npz", "-m", "m.toml", "-o", "x.json", "--json")
     assert mapped.status == 0, mapped.err
-    # Both groups have one way in and one out: all else stays on a switch.
+    # Only four messages cross between the groups; all other messages stay on a switch.
     assert mapped.json["values"]["hop_bytes"] == 1000 * (14 * 2 + 2 * 4)
 
 
@@ -98,7 +98,8 @@ def test_the_links_of_a_torus_are_found(topoloom: Command, tmp_path: Path) -> No
         [3.11e-6, 4.11e-6, 5.11e-6, 6.11e-6], rel=CLOSE
     )
     assert "at 4 hops" in topoloom("machine", "m.toml").out
-    places = list(product(*map(range, extents[::-1])))  # the first is the fastest
+    # The first coordinate varies fastest.
+    places = list(product(*map(range, extents[::-1])))
     links = set()
     for place, axis in product(places, range(len(extents))):
         extent = extents[::-1][axis]
@@ -132,7 +133,7 @@ def test_a_slow_host_is_named(topoloom: Command, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("part", [2, 1.25])
 def test_a_slow_cable_is_found(topoloom: Command, tmp_path: Path, part: float) -> None:
-    """Five hosts on a switch with 300 Mbit/s, and one slower cable."""
+    """One of five hosts on a 300 Mbit/s switch has a slower cable."""
     rate = 300e6 / 8
     hosts = [f"h{host}" for host in range(5)]
     rates = {**dict.fromkeys(hosts, rate), "h2": rate / part}
@@ -147,7 +148,7 @@ def test_a_slow_cable_is_found(topoloom: Command, tmp_path: Path, part: float) -
 def test_a_slow_host_of_a_small_group_is_named(
     topoloom: Command, tmp_path: Path, sizes: list[int]
 ) -> None:
-    """Hosts of other groups are its peers: their links are as fast."""
+    """Hosts of all groups are compared, because their links are equally fast."""
     xml = tree(sizes, bandwidths={"h1": 5e9})
     found = probe(topoloom, launcher(tmp_path, xml, [f"h{host}" for host in range(8)]))
     assert host_groups(found) == group_hosts(sizes)
@@ -180,7 +181,7 @@ def test_one_slow_host_of_four_does_not_set_the_speed_of_all(
     assert [each["bytes_per_second"] for each in rates] == [
         pytest.approx(10e9, rel=CLOSE)
     ]
-    # The file marks it as slow: a check repeats that and finds nothing new.
+    # The file marks the host as slow: a check reports it and finds nothing new.
     good = topoloom("probe", "--check", "m.toml", "--", *words)
     assert good.status == 0, good.out
     assert good.out.startswith("good: 4 hosts: latency 1.00 x, bandwidth 1.00 x")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Probes of real ranks under each MPI: interrupted, killed, resumed, refused."""
+"""Probes of real ranks under each MPI: interrupted, killed, resumed, rejected."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def wait_for_results() -> Path:
 
 @pytest.fixture
 def slow_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the launcher of a machine whose measurement takes a while."""
+    """Return the launcher of a machine that takes long to measure."""
     monkeypatch.chdir(tmp_path)
     return launcher(tmp_path, tree([12, 12]), [f"h{host}" for host in range(24)])
 
@@ -190,7 +190,7 @@ def test_a_killed_job_keeps_its_measured_samples(slow_machine: list[str]) -> Non
     for process in Path("/proc").glob("[0-9]*"):
         try:
             words = (process / "cmdline").read_bytes().split(b"\0")
-        except OSError:  # it has ended meanwhile
+        except OSError:  # the process has ended
             continue
         if str(folder).encode() in words and b"smpimain" in words[0]:
             os.kill(int(process.name), signal.SIGKILL)
@@ -211,7 +211,7 @@ def test_a_killed_job_keeps_its_measured_samples(slow_machine: list[str]) -> Non
 def test_a_full_disk_is_reported_at_once(
     tmp_path: Path, filled: int, message: str
 ) -> None:
-    """Earlier samples are kept in a folder with free space."""
+    """Earlier samples are saved to a folder with free space."""
     if not can_name_hosts():
         pytest.skip("a small disk needs root or unprivileged user namespaces")
     words = launcher(tmp_path, tree([8]), [f"h{host}" for host in range(8)])
@@ -244,7 +244,7 @@ def test_a_full_disk_is_reported_at_once(
 def test_hosts_are_measured_by_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Real messages between hosts; slow cables are tested in simulated time."""
+    """Messages cross a real network; other tests simulate slow cables."""
     mpi = MPIS[-1]
     monkeypatch.chdir(tmp_path)
     if not can_have_networks():

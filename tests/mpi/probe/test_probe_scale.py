@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups of hosts found from landmarks, in simulated time."""
+"""Probes find groups of hosts from landmarks, in simulated time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def test_landmarks_show_planted_groups(tmp_path: Path) -> None:
-    """More than 32 hosts count as too many for all pairs."""
+    """With more than 32 hosts, not all pairs are measured."""
     sizes = [20, 12, 16]
     order = shuffled([f"h{host}" for host in range(sum(sizes))])
     effort = EFFORTS["quick"]

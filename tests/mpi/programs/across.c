@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each rank sends BYTES to the next one, which looks at every one of them; then rank 0 prints a line for each:
+// Each rank sends BYTES bytes to the next rank, which checks them. Rank 0 prints a line per rank:
 // "rank host address core core ...".
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -24,7 +24,7 @@ static const char* own_address(void) {
 }
 
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
-// Takes leave of the launcher, which otherwise may take the end for a failure and kill the host's other ranks.
+// Notifies the launcher of the exit, so that it does not kill the host's other ranks.
 static void leave(void) {
     const int launcher = atoi(getenv("PMI_FD"));
     char answer[64];
@@ -60,7 +60,8 @@ int main(int count, char** words) {
     MPI_Gather(line, LINE, MPI_CHAR, all, LINE, MPI_CHAR, 0, MPI_COMM_WORLD);
     for (int i = 0; rank == 0 && i < ranks; i++) puts(all + (size_t)i * LINE);
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
-    // Over TCP its MPI_Finalize may hang: ranks that wait there do not answer those that still disconnect.
+    // Over TCP, MPI_Finalize may hang: ranks that wait in it do not answer ranks that still
+    // disconnect.
     fflush(stdout);
     MPI_Barrier(MPI_COMM_WORLD);
     leave();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every kind of MPI 3 call that moves data, on 4 ranks; a phase each, so that the test can expect exact
-// edges.
+// Makes every kind of MPI 3 call that moves data, on 4 ranks, with one phase per kind, so that
+// edges are known exactly.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static void persistent(void) {
     }
     for (int i = 0; i < 4; ++i) MPI_Request_free(&sends[i]);
     for (int i = 0; i < 4; ++i) MPI_Request_free(&receives[i]);
-    // The handles are free to be reused: these receives must not count as the sends that had them before.
+    // Freed handles may be reused: these receives must not count as the earlier sends.
     for (int i = 0; i < 4; ++i)
         MPI_Recv_init(in, 64, MPI_BYTE, MPI_PROC_NULL, i, MPI_COMM_WORLD, &receives[i]);
     MPI_Startall(4, receives);
@@ -112,7 +112,7 @@ static void communicators(void) {
     MPI_Comm_free(&parity);
     first_to_second(twin, 1);
     MPI_Comm_free(&twin);
-    MPI_Comm_split(MPI_COMM_WORLD, me / 2, me, &half);  // {0, 1} and {2, 3}, perhaps with the same handle
+    MPI_Comm_split(MPI_COMM_WORLD, me / 2, me, &half);  // {0, 1} and {2, 3}, possibly with equal handles
     first_to_second(half, 19);
     MPI_Comm_disconnect(&half);
 }

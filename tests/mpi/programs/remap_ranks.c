@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Re-maps MPI_COMM_WORLD and prints the old rank of each new one, or how many ranks have got an error.
+// Re-maps MPI_COMM_WORLD and prints the old rank of each new rank, or the number of ranks with an
+// error.
 //
-// Usage: remap_ranks fatal|return vector RANK...    a vector, of which only rank 0's is right
-//        remap_ranks fatal|return order [OPTIONS]   those of rank 0
-// A receive from anybody is under way meanwhile, which none of the library's messages may meet.
+// Usage: remap_ranks fatal|return vector RANK...    a vector, only rank 0's is significant
+//        remap_ranks fatal|return order [OPTIONS]   options, only rank 0's are significant
+// A receive with MPI_ANY_SOURCE is pending, and must not match the library's messages.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes topologies of every kind with reorder=1 and checks that each process has the neighbors, weights and
-// coordinates that the rank it is now was to have; prints sums that neighborhood collectives make of them.
-// Both must not depend on whether anyone reordered. The topologies are of all processes, of all in another
-// order, or of two halves.
-//
-// topologies [TOPOLOGIES]; the last lines tell what the order was like: `topologies moved N`, `moved N` ranks,
-// `between hosts N` neighbors.
+// Creates topologies of every kind with reorder=1. Checks that each process has the neighbors,
+// weights and coordinates of its new rank, and prints sums of neighborhood collectives. Neither
+// depends on the order. The base communicator is the world, the reversed world, or half of it.
+// Usage: topologies [TOPOLOGIES]. The last lines describe the order: `topologies moved N`, `moved
+// N` ranks, `between hosts N` neighbors.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +13,7 @@
 
 enum { most = 6 };
 static int topologies_moved, moved, between_hosts;
-static MPI_Comm base;  // of which the next topology is made, and this process's place in it
+static MPI_Comm base;  // base of the next topology; `size` and `rank` refer to it
 static int size, rank;
 static MPI_Info info;
 
@@ -32,9 +30,9 @@ static void need(int holds, const char* what, int seed) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-// ---- what rank r is to have; every process knows all of it ----------------------------------------------
+// ---- expected neighbors of rank r, computable on every process ------------------------------------------
 static int degree(int seed, int r) { return (int)(mixed(seed, r, 77) % most); }
-static int target(int seed, int r, int i) {  // near in some order that is not that of the ranks
+static int target(int seed, int r, int i) {  // near in a scrambled order of the ranks
     const int stride = 1 + (int)(mixed(seed, 1, 2) % (unsigned)size);
     return (int)((r * 1u + (unsigned)stride * (1 + mixed(seed, r, i) % 3)) % (unsigned)size);
 }
@@ -92,7 +90,7 @@ static void graph(int seed) {
     const int used = size > 2 && seed % 4 == 1 ? size - 1 : size;
     int *index = malloc(used * sizeof(int)), *edges = malloc((size_t)used * 2 * sizeof(int)), count = 0;
     const int stride = 1 + (int)(mixed(seed, 6, 7) % (unsigned)used);
-    for (int r = 0; r < used; ++r) {  // symmetric: the neighbors at +-stride
+    for (int r = 0; r < used; ++r) {  // symmetric: neighbors at +-stride
         edges[count++] = (r + stride) % used;
         edges[count++] = (r + used - stride % used) % used;
         index[r] = count;
@@ -126,7 +124,7 @@ static struct lists lists_of(int seed, int r) {
         l.targets[i] = target(seed, r, i);
         l.target_weights[i] = weight(seed, r, i);
     }
-    for (int s = size; s-- > 0;)  // in an order that no library would choose
+    for (int s = size; s-- > 0;)  // in descending order, unlike any library's
         for (int i = 0; i < degree(seed, s); ++i)
             if (target(seed, s, i) == r) {
                 l.sources[l.in] = s;
@@ -182,7 +180,7 @@ static void adjacent(int seed) {
     free(l.sources);
 }
 
-static void dist_graph(int seed) {  // each process names the edges of the next one
+static void dist_graph(int seed) {  // each process passes the edges of the next process
     int source = (rank + 1) % size;
     struct lists l = lists_of(seed, source);
     const int weighted = mixed(seed, 8, 9) % 2, n = l.out > 0;
@@ -220,7 +218,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     const int count = argc > 1 ? atoi(argv[1]) : 20;
     static void (*const kinds[])(int) = {cart, graph, adjacent, dist_graph};
-    // The seed of a kind runs through all its varieties.
+    // Each kind of topology gets all variants of seeds.
     for (int i = 0; i < count; ++i) {
         choose_base(i / 4);
         kinds[i % 4](i + i / 4 % 4);

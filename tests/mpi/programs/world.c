@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Queries the rank in MPI_COMM_WORLD in many ways, and prints the answers of all ranks in order.
-// With another numbering of the processes the text must be the same.
+// The output must not depend on the numbering of the processes.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,7 +154,7 @@ static int at_finalize(MPI_Comm comm, int key, void* name, void* state) {
     return MPI_SUCCESS;
 }
 
-/// MPI_Finalize calls back by those of MPI_COMM_SELF first, the newest of them before the others.
+/// MPI_Finalize deletes attributes of MPI_COMM_SELF first, in reverse order of creation.
 static void attach_callbacks(void) {
     int key;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &key, NULL);
@@ -166,7 +166,7 @@ static void attach_callbacks(void) {
 
 int main(int count, char** words) {
     MPI_Init(&count, &words);
-    PMPI_Comm_rank(MPI_COMM_WORLD, &me);  // as a profiling tool would
+    PMPI_Comm_rank(MPI_COMM_WORLD, &me);  // as a profiling tool does
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     communicators();
     topologies();

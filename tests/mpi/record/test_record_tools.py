@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Profiling tools in a program keep working in any position, with equal counts."""
+"""Profiling tools work in any position relative to the recorder, with equal counts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from topoloom.preload.record import record
 
 UNUSUAL = PROGRAMS / "unusual"
 PASSED = {(rank, rank + 1): (100, 1) for rank in range(3)}
-#: Position of the tool: behind or before the recorder.
+#: Position of the tool relative to the recorder.
 PLACES = ["linked", "behind", "before", "inside"]
 ROMIO = {
     OPEN_MPI_4.name: ["--mca", "io", "romio321"],
@@ -35,7 +35,7 @@ ROMIO = {
 
 
 def with_tool(mpi: Mpi, place: str, chained: bool) -> list[str]:
-    """Build the program and the tool; return the command that starts both."""
+    """Build the program and the tool; return the command that runs both."""
     compiler = need(mpi.compilers[".c"], mpi.install)
     source, flags = UNUSUAL / "tool.c", ["-DCHAINED"] if chained else []
     words = [compiler, "-O1", *flags, "-shared", "-fPIC", source]
@@ -114,6 +114,6 @@ def test_eztrace_traces_a_recorded_program(mpi: Mpi, tmp_path: Path) -> None:
     profile = record(traced("beside"), folder=tmp_path, timeout=600)
     assert len(traces("alone")) >= 4
     assert traces("beside") == traces("alone")
-    # It precedes the recorder, and sends its own messages.
+    # EZTrace precedes the recorder and sends its own messages.
     sent = pairs(profile.point_to_point())
     assert all(sent[pair][0] >= size for pair, (size, _) in PASSED.items())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that end, leave calls or start others in unusual ways are recorded."""
+"""Programs are recorded even if they exit, leave calls or spawn in unusual ways."""
 
 from __future__ import annotations
 
@@ -76,7 +76,8 @@ def test_a_fatal_error_of_mpi_is_reported(mpi: Mpi, how: str, tmp_path: Path) ->
     profile = record(command, folder=tmp_path, timeout=600)
     assert profile.ends == {"ended by MPI, for an error that it printed": [1]}
     assert pairs(profile.point_to_point()) == RING
-    assert profile.exit_status  # with Hydra sometimes that of a rank it killed
+    # Under Hydra, the status can be that of a rank that Hydra killed.
+    assert profile.exit_status
 
 
 def test_no_program_sees_the_error_handler_for_fatal_errors(
@@ -97,7 +98,7 @@ def test_a_killed_rank_is_distinguished_from_one_that_never_started(
 ) -> None:
     program = build_program(OPEN_MPI_4, UNUSUAL / "unusual_exits.c")
     profile = record(OPEN_MPI_4.command(3, program, "kill"), folder=tmp_path)
-    # mpirun then kills the others, which may have no time to write what they sent.
+    # mpirun then kills the other ranks, possibly before they write their counts.
     assert 1 in profile.missing
     killed = "reached MPI_Init, then was killed (SIGKILL) or lost"
     assert profile.ends == {killed: profile.missing}
@@ -116,7 +117,7 @@ def test_the_time_limit_does_not_resume_a_sleeping_program(
 ) -> None:
     went_on = tmp_path / "went on"
     command = mpi.command(3, unusual_exits, "sleep", went_on)
-    for limit in (3, 20, 120):  # where others have the cores, ranks start late
+    for limit in (3, 20, 120):  # on busy cores, ranks start late
         try:
             profile = record(command, folder=tmp_path, timeout=limit)
         except NothingRecorded:
@@ -144,7 +145,8 @@ def test_counting_continues_after_a_call_that_was_left_by(
         pytest.param(mpi, child, id=f"{mpi.name}-{child}")
         for mpi in SPAWNING
         for child in ("finalize", "exit")
-        # Under Open MPI 5 a child that exits ends its parent, recorded or not.
+        # Under Open MPI 5, a child that exits ends its parent, even without the
+        # recorder.
         if (mpi, child) != (OPEN_MPI_5, "exit")
     ],
 )
@@ -156,7 +158,8 @@ def test_a_spawned_program_does_not_replace_its_parent(
     assert profile.rank_count == 2
     assert not profile.partial
     assert pairs(profile.point_to_point()) == {(0, 1): (10, 1), (1, 0): (10, 1)}
-    assert profile.lost == 6  # one barrier with the child, five of rank 0 with it alone
+    # One barrier on the intercommunicator, five of rank 0 and the child.
+    assert profile.lost == 6
 
 
 @pytest.mark.parametrize("mpi", SPAWNING, ids=by_name)
@@ -190,7 +193,7 @@ def nothing(command: list[str], folder: Path, mpicc: str | None = None) -> str:
 
 
 def test_an_empty_recording_is_explained(tmp_path: Path) -> None:
-    """One program for each cause."""
+    """There is one program per cause."""
     ends = build_program(OPEN_MPI_4, UNUSUAL / "unusual_exits.c")
     early = nothing(OPEN_MPI_4.command(2, ends, "before"), tmp_path)
     assert "(exit status 3): the command failed before MPI_Init" in early

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts of `topoloom run` are kept if no graph can be made of them."""
+"""`topoloom run` saves the counts if no graph can be made of them."""
 
 from __future__ import annotations
 

@@ -17,12 +17,12 @@ from remap.nodes import Speeds, TwoGroups, platform
 from topoloom import _core, schedules
 
 RANKS = 4
-#: Parameters that are equal everywhere.
+#: Run a test on one MPI, because its parameters do not depend on the MPI.
 BY_ONE_MPI = pytest.mark.parametrize("job", [MPICH], indirect=True, ids=["mpich"])
 
 
 def ranks_of(done: subprocess.CompletedProcess[str]) -> list[int]:
-    """Read the old rank of each new one."""
+    """Read the old rank of each new rank."""
     assert done.returncode == 0, done.stdout + done.stderr
     (line,) = done.stdout.splitlines()
     word, *ranks = line.split()
@@ -143,9 +143,9 @@ def test_all_ranks_agree_on_the_best_of_several_orders(job: tuple[Mpi, Path]) ->
     assert done.stderr.count("topoloom: 4 ranks ordered: ") == 1
 
 
-#: Processes of the second group, out of eight: as on the cluster RA.
+#: Second group of eight processes, as on the cluster RA.
 SECOND = (1, 4, 6, 7)
-#: Messages between groups are slow, but any number of them at full speed.
+#: Messages between groups are slow, but concurrent messages do not slow each other.
 SLOW_ACROSS = Speeds(1, 1000, 8000), Speeds(4, 250, 2000)
 #: Messages inside a group share one channel; the standard order has the fewest of them.
 ONE_CHANNEL = Speeds(1, 1000, 1000), Speeds(2, 990, 4000)
@@ -160,7 +160,7 @@ def simulated(tmp_path: Path) -> Path:
 
 
 def simulate(program: Path, node: TwoGroups, options: str) -> list[int]:
-    """Order the processes of a simulated node."""
+    """Return the order of the processes of a simulated node."""
     file = program.with_name("node.xml")
     file.write_text(platform(node))
     hosts = program.with_name("hosts")
@@ -213,7 +213,7 @@ def test_the_order_that_suits_the_machine_is_measured_as_the_best(
 
 
 def on_nodes(program: Path, nodes: list[int], options: str) -> list[int]:
-    """Order processes on these nodes."""
+    """Return the order of processes on these simulated nodes."""
     given = hosts_options(program.parent, 1 + max(nodes), smpi.SETTINGS)
     program.with_name("hosts").write_text("".join(f"n{node}\n" for node in nodes))
     words = [*given, "--log=root.thresh:error", program, "fatal", "order", options]

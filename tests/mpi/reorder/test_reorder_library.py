@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""libtopoloom-mpi is built, installed and linked with, as a user would."""
+"""libtopoloom-mpi can be built, installed and linked by CMake and pkg-config."""
 
 from __future__ import annotations
 

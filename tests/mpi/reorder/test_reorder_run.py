@@ -34,7 +34,7 @@ def run(*words: object) -> subprocess.CompletedProcess[str]:
 
 
 def stencil(several_hosts: SeveralHosts) -> list[str]:
-    """Build a command of eight ranks on four hosts, round-robin."""
+    """Build a command that starts eight ranks on four hosts, round-robin."""
     words = [several_hosts.mpi.mpicc, "-w", PROGRAMS / "stencil_hosts.c", NAP_SOURCE]
     program = compile_program("stencil", words)
     if several_hosts.mpi.is_hydra:
@@ -52,13 +52,13 @@ def test_neighbors_are_placed_on_one_host(
     folder.mkdir()
     monkeypatch.chdir(folder)
     command = stencil(several_hosts)
-    # A ring of eight: rank i is on host i mod 4, so all 16 messages leave their host.
+    # In a ring of eight, rank i is on host i mod 4: all 16 messages are inter-node.
     learned = run("--", *command)
     assert learned.returncode == 0, learned.stderr
     assert learned.stdout == "checked\nbetween hosts 8\n"
     assert "1 of 1 topologies reordered: cost" in learned.stderr
     assert "bytes between nodes 16 -> 8" in learned.stderr
-    # On a line of hosts in another order, neighbors are also on neighboring hosts.
+    # Hosts on a line have another order; neighbors are also on neighboring hosts.
     hosts = "alpha,gamma,beta,delta"
     described = run("--machine", "torus:4", "--hosts", hosts, "--", *command)
     assert described.stdout == learned.stdout
@@ -121,7 +121,7 @@ def test_an_unwritable_folder_does_not_stop_the_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir("/proc")
-    # MPICH's launcher dies of SIGPIPE, 1 in 300 under load, if a rank ends at once.
+    # If a rank ends at once, MPICH's launcher can die of SIGPIPE (1 in 300 under load).
     done = run("--", "mpirun.mpich", "-n", "1", "sh", "-c", "sleep 0.1; exit 3")
     assert done.returncode == 3
     assert "topoloom: nothing reordered: " in done.stderr

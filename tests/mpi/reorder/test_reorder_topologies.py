@@ -2,8 +2,8 @@
 """Reordered topologies conform to the standard: only the ranks of processes change.
 
 The programs check, for every topology, that each process has the neighbors, weights and
-coordinates of the rank that it is now; their sums over neighborhood collectives must be
-those of the same run without us.
+coordinates of its new rank. Sums over neighborhood collectives must equal those of a
+run without reordering.
 """
 
 from __future__ import annotations
@@ -100,7 +100,8 @@ def test_fortran_programs_are_reordered(mpi: Mpi, handles: str) -> None:
     source = PROGRAMS / f"reorder_{handles}.F90"
     program = build_program(mpi, source)
     done = under_switches(mpi, (2, 2), [program], preloaded(mpi))
-    assert number(done, "moved") == 2 * 6  # of six topologies, two of four ranks each
+    # In each of six topologies, two of four ranks move.
+    assert number(done, "moved") == 2 * 6
     assert "6 of 6 topologies reordered" in read_messages(done)[0]
 
 
@@ -195,7 +196,7 @@ def test_a_program_of_another_mpi_is_not_reordered() -> None:
 
 
 def of_mpi4py() -> tuple[Mpi, str]:
-    """Find the MPI that mpi4py uses, and its compiler."""
+    """Return the MPI that mpi4py uses, and its compiler."""
     ask = "from mpi4py import MPI; print(MPI.Get_library_version())"
     version = subprocess.run(
         [sys.executable, "-c", ask], capture_output=True, text=True

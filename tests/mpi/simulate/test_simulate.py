@@ -28,13 +28,13 @@ from topoloom.simulate import SIMULATORS, load_simulator, simgrid as smpi
 from topoloom.simulate.rounds import split_into_rounds
 from topoloom.simulate.simgrid import simulate
 
-#: By machine: a message, one that shares a link with it, and one that does not.
+#: By machine: a message, a message that shares a link with it, and one that does not.
 NETWORKS = {
     f"torus:8,{LINKS}{FREE}": ((0, 2), (1, 3), (4, 6)),
     f"torus:4x4x4,{LINKS}{FREE}": ((0, 2), (1, 3), (16, 18)),
-    # Down to one leaf switch by the same link, or by another.
+    # Messages 0 -> 4 and 2 -> 6 share the link down to a leaf switch.
     f"fattree:4:4,up=1:2,{LINKS}{FREE}": ((0, 4), (2, 6), (1, 5)),
-    # The link between two groups is one.
+    # Two groups are connected by one link.
     f"dragonfly:5x2,nodes=2,hosts=free,{LINKS}{FREE}": ((0, 4), (2, 6), (8, 12)),
     f"tree:4:4,{LINKS}{FREE}": ((0, 4), (1, 5), (8, 12)),
 }
@@ -55,7 +55,7 @@ def test_messages_that_share_a_link_take_twice_as_long_and_others_do_not(
     way = len(links[one]) * LATENCY
     assert alone == pytest.approx(way + SIZE / RATE, rel=CLOSE)
     assert seconds(text, [one, apart]) == pytest.approx(alone, abs=4 * LATENCY)
-    # Both arrive when the link has carried both.
+    # Both messages arrive when the link has carried the bytes of both.
     both = 2 * SIZE / RATE
     assert seconds(text, [one, meets]) == pytest.approx(both + way, abs=4 * LATENCY)
 
@@ -76,10 +76,10 @@ def test_acknowledgements_and_windows_cost_nothing() -> None:
 def test_a_distant_flow_gets_an_equal_share_of_a_link(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The rest of its long route has a slower link.
+    """The longer route also crosses a slower link.
 
-    As with TCP, SimGrid would give the shorter route two thirds of the first link, for
-    1.5 ms; half of the other message would be left then.
+    Like TCP, SimGrid would give the shorter route two thirds of the shared link. The
+    shorter route would end after 1.5 ms, with half of the other message still to send.
     """
     line = f"graph:3:0-1@1GB/s,1-2@500MB/s,latency=1us{FREE}"
     both = [(0, 1), (0, 2)]
@@ -89,7 +89,7 @@ def test_a_distant_flow_gets_an_equal_share_of_a_link(
 
 
 def test_settings_of_simgrid_can_be_changed() -> None:
-    """Here the reverse route carries 5 %, although no rank sends there."""
+    """With cross-traffic, acknowledgments take 5 % of the reverse route."""
     machine = Machine(f"torus:8,bandwidth=1GB/s{FREE}")
     settings = [each for each in smpi.SETTINGS if "crosstraffic" not in each]
     one, both = graph(8, [(0, 1)]), graph(8, [(0, 1), (1, 0)])
@@ -99,7 +99,7 @@ def test_settings_of_simgrid_can_be_changed() -> None:
 
 
 def test_a_message_may_be_larger_than_two_gigabytes() -> None:
-    """Although SMPI counts bytes in an int."""
+    """SMPI itself counts bytes in an int."""
     text = f"torus:8,bandwidth=1GB/s,latency=1s{FREE}"
     assert seconds(text, [(0, 1)], 10**10) == pytest.approx(1 + 10, rel=CLOSE)
     both = seconds(text, [(0, 2), (1, 3)], 10**12)
@@ -112,7 +112,7 @@ def test_ports_limit_a_node_and_messages_have_a_startup_cost() -> None:
     port = SIZE / 500e6
     late = 10e-6 + LATENCY
     assert seconds(text, [(0, 1)]) == pytest.approx(late + port, rel=CLOSE)
-    # From one node by two links, then to one node by two links.
+    # Node 0 sends over two links, then receives over two links.
     for messages in ([(0, 1), (0, 4)], [(1, 0), (4, 0)]):
         assert seconds(text, messages) == pytest.approx(late + 2 * port, rel=CLOSE)
     assert seconds(text, [(0, 1), (1, 0)]) == pytest.approx(late + port, rel=CLOSE)
@@ -136,7 +136,7 @@ def test_messages_inside_a_node_share_its_memory() -> None:
 
     assert inside((0, 1)) == pytest.approx(1e-6 + SIZE / 4e9, rel=CLOSE)
     assert inside((0, 1), (2, 3)) == pytest.approx(1e-6 + 2 * SIZE / 4e9, rel=CLOSE)
-    # A node's own memory is nothing to another's.
+    # Nodes do not share memory bandwidth.
     (found,) = simulate(machine, [0, 0, 1, 1], [graph(4, [(0, 1), (2, 3)])]).seconds
     assert found == pytest.approx(1e-6 + SIZE / 4e9, rel=CLOSE)
 
@@ -168,7 +168,7 @@ def test_n_messages_take_n_rounds(target: int) -> None:
 
 
 def test_pairs_with_fewer_messages_finish_after_fewer_rounds() -> None:
-    """Both pairs share a link in two rounds; one uses it alone in three."""
+    """Both pairs share a link in two rounds; one pair uses it alone in three rounds."""
     machine = Machine(f"torus:8,{LINKS}{FREE}")
     counts = np.array([2, 5])
     pattern = CommGraph.from_edges(8, [0, 1], [2, 3], SIZE * counts, counts)
@@ -212,7 +212,7 @@ def test_a_machine_without_bandwidths_is_refused() -> None:
 
 
 def test_a_recorded_program_is_simulated(tmp_path: Path) -> None:
-    """Two ranks of a 2x2x2 halo exchange a face of 6x6 doubles, in seven rounds."""
+    """Ranks of a 2x2x2 halo exchange faces of 6x6 doubles, in seven rounds."""
     program = build_program(OPEN_MPI_4, HALO3D)
     words = ["--grid", "2x2x2", "--cells", 6, "--steps", 7]
     profile = record_run(OPEN_MPI_4, 8, program, *words, folder=tmp_path)
@@ -228,7 +228,7 @@ def test_a_recorded_program_is_simulated(tmp_path: Path) -> None:
 def test_predicted_and_simulated_times_agree_if_all_is_sent_at_once(
     text: str,
 ) -> None:
-    """Flows with fair sharing end when the busiest link has carried its load."""
+    """With fair sharing, flows end when the busiest link has carried its load."""
     machine = Machine(f"{text},bandwidth=10GB/s,latency=100ns")
     allocation = Allocation.whole(machine)
     pattern = stencil([4, 8], 9, bytes=SIZE)
@@ -241,7 +241,7 @@ def test_predicted_and_simulated_times_agree_if_all_is_sent_at_once(
 
 
 def test_no_link_carries_more_than_its_bandwidth() -> None:
-    """SimGrid 3.32 exceeds it by 10 % unless `network/optim` is `Full`."""
+    """SimGrid 3.32 exceeds the bandwidth by 10 % unless `network/optim` is `Full`."""
     machine = Machine(f"torus:4x4x2,bandwidth=10GB/s,latency=1us{FREE}")
     allocation, pattern = Allocation.whole(machine), stencil([4, 8], 9, bytes=SIZE)
     placement = place(pattern, allocation, "random", seed=4).placement
@@ -276,7 +276,7 @@ def test_an_all_to_all_on_a_star_takes_the_predicted_time(
     ],
 )
 def test_nothing_is_faster_than_the_busiest_sender_memory_or_port(text: str) -> None:
-    """These limits follow from the placement alone, for any routes."""
+    """These lower bounds follow from the placement and hold for any routes."""
     machine = Machine(text)
     allocation = Allocation.whole(machine)
     pattern = random_geometric(64, SIZE)
@@ -294,7 +294,7 @@ def test_nothing_is_faster_than_the_busiest_sender_memory_or_port(text: str) -> 
 
 
 def test_one_message_takes_one_route_and_many_spread_over_all() -> None:
-    """Two switches of 8 nodes, joined by 4 links of 1 GB/s."""
+    """Two switches of 8 nodes are connected by 4 links of 1 GB/s."""
     text = f"fattree:8:2,up=1:4,routing=random,bandwidth=4GB/s:1GB/s{FREE}"
     assert seconds(text, [(0, 8)]) == pytest.approx(SIZE / 1e9, rel=1e-3)
     eight = seconds(text, [(each, each + 8) for each in range(8)])

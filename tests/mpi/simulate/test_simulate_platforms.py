@@ -87,5 +87,5 @@ def test_the_replayed_trace_takes_as_long_as_a_real_mpi_program(
     )
     found = re.search(r"Simulated time: (\S+) seconds", ran.stderr + ran.stdout)
     assert found is not None, ran.stderr
-    # There SMPI's header counts, 16 bytes.
+    # For small messages, SMPI's 16-byte header takes a noticeable time.
     assert replayed == pytest.approx(float(found[1]), rel=2 * CLOSE)

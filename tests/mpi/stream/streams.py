@@ -11,7 +11,7 @@ from mpis import PROGRAMS, Mpi
 
 SOURCES = PROGRAMS / "stream"
 STREAM = ROOT / "mpi" / "stream"
-#: Settings of SimGrid: time of an unsuccessful call, or the clock would not advance.
+#: Settings of SimGrid: unsuccessful polls take time, so that the clock advances.
 POLLS = {
     "smpi/simulate-computation": "no",
     "smpi/test": "1e-6",
@@ -20,7 +20,7 @@ POLLS = {
 
 
 def with_streams(mpi: Mpi, source: Path) -> Path:
-    """Compile a program with the library."""
+    """Compile a program with libtopoloom-stream."""
     return with_library(mpi, "stream", source, f"-I{SOURCES}")
 
 

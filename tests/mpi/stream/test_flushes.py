@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Buckets are flushed before they are full, and silent ranks are named."""
+"""Buckets are flushed before they are full; unresponsive ranks are named."""
 
 from __future__ import annotations
 

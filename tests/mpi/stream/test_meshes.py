@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Streams over virtual meshes: routes terminate, and items arrive once."""
+"""Streams over virtual meshes: routes terminate, and items arrive exactly once."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_items_first_go_to_a_rank_of_the_same_node(
 ) -> None:
     source, errors = SOURCES / "node_cases.c", STREAM.parent / "errors"
     program = with_library(SIMGRID, "stream", source, f"-I{errors}")
-    options = hosts_options(tmp_path, hosts, POLLS)  # ranks are dealt out
+    options = hosts_options(tmp_path, hosts, POLLS)  # ranks are assigned round-robin
     command = SIMGRID.command(hosts * share, *options, program, dimensions)
     done = run_to_end(command)
     assert output_of(done) == "first hops stay on the node\n"

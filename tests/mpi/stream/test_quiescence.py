@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Termination detection in all interleavings of a model that shares its code."""
+"""Termination detection: a model with the same code runs through all interleavings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MIXED = "an item came in another phase\n"
 
 @pytest.fixture(scope="module")
 def model() -> Path:
-    """Compile the model."""
+    """Compile the model of termination detection."""
     source = SOURCES / "quiescence_model.cpp"
     return compile_program("model", ["g++", "-std=c++20", "-O2", f"-I{STREAM}", source])
 

@@ -12,8 +12,8 @@ from streams import POLLS, SOURCES, sanitized, with_streams
 
 CASES = SOURCES / "stream_cases.c"
 MISTAKES = SOURCES / "stream_mistakes.c"
-#: Phases in a row, handlers that stop, lengths that differ, pulling, a rank that
-#: sleeps, handlers that push into another stream, streams side by side.
+#: Cases: phases, handlers that stop, variable sizes, pulling, a sleeping rank, handlers
+#: that push into another stream, concurrent streams.
 ALL = ["phases", "stops", "variable", "pulled", "asleep", "replies", "many"]
 RIGHT = "".join(f"{what}: every item came once\n" for what in ALL)
 
@@ -42,7 +42,7 @@ def test_errors_are_returned_if_the_program_handles_them(
 
 @pytest.fixture(scope="module")
 def mistaken() -> Path:
-    """Build the program with errors."""
+    """Build the program that makes mistakes."""
     return with_streams(MPICH, MISTAKES)
 
 
@@ -111,8 +111,8 @@ def test_streams_work_among_simulated_ranks(dimensions: int, tmp_path: Path) -> 
 def test_sanitizers_report_nothing(sanitizer: str) -> None:
     program = sanitized(OPEN_MPI_4, CASES, sanitizer)
     variables = {
-        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # such as the MPI
-        "ASAN_OPTIONS": "detect_leaks=0",  # of the MPI
+        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # the MPI library
+        "ASAN_OPTIONS": "detect_leaks=0",  # MPI leaks
     }
     for ranks, dimensions in ((2, 1), (3, 2)):
         command = OPEN_MPI_4.command(ranks, program, 6, 2, dimensions, *ALL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Streams whose mesh is chosen by a model and changes between phases."""
+"""A model chooses a stream's mesh, which changes between phases."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from simulated_hosts import hosts_options
 from streams import POLLS, SOURCES, STREAM, sanitized, with_streams
 
 CASES = SOURCES / "tuning_cases.c"
-#: Items that each rank pushes to every other, phase by phase.
+#: Items that each rank pushes to every other rank, by phase.
 PHASES = (1, 50, 1, 2, 10, 0, 1)
-#: With 18 us per message and 2 us per item: a mesh for few; none seen, none chosen.
+#: Settings after each phase: a mesh for few items, direct messages for many. A phase
+#: without items keeps the settings.
 CHOSEN = "".join(
     f"{k}: {dimensions} dimensions, 1008 B\n"
     for k, dimensions in zip(PHASES, (2, 1, 2, 2, 1, 1, 2), strict=True)
@@ -31,7 +32,7 @@ def test_a_mesh_is_best_until_message_costs_exceed_item_costs() -> None:
 
 @pytest.fixture(scope="module")
 def simulated() -> Path:
-    """Build the cases for SimGrid."""
+    """Build the program for SimGrid."""
     return with_streams(SIMGRID, CASES)
 
 
@@ -67,5 +68,5 @@ def test_real_ranks_change_together() -> None:
 def test_a_change_of_mesh_leaks_no_memory() -> None:
     program = sanitized(MPICH, CASES, "address,undefined")
     command = MPICH.command(6, program, "answered", 1008, *PHASES)
-    done = run_to_end(command, ASAN_OPTIONS="detect_leaks=0")  # of the MPI
+    done = run_to_end(command, ASAN_OPTIONS="detect_leaks=0")  # MPI leaks
     assert output_of(done) == CHOSEN

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors of programs that balance: `balance_mistakes WHAT`; or `returned`: all, returned as errors; or `said`: all, of
-// which each is said as if it ended the program. On three ranks, of which rank 0 has six tasks.
+// Errors of programs that balance, on three ranks; rank 0 has six tasks. Usage: balance_mistakes
+// WHAT; WHAT is a mistake, `returned` (all mistakes, returned as errors) or `said` (all mistakes,
+// each reported as if fatal).
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -11,14 +12,14 @@
 
 static int rank, goes_on;
 
-/// In the place of MPI's, which would end the program.
+/// Replaces MPI's function, which would end the program.
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int code) {
     int (*call)(MPI_Comm, int) = NULL;
     *(void**)&call = dlsym(RTLD_NEXT, "PMPI_Comm_call_errhandler");
     return goes_on ? MPI_SUCCESS : call(comm, code);
 }
 
-/// If set, MPI itself fails.
+/// If nonzero, MPI_Alltoall fails.
 static int alltoall_fails;
 int PMPI_Alltoall(const void* sent, int count, MPI_Datatype type, void* received, int each, MPI_Datatype as,
                   MPI_Comm comm) {
@@ -40,7 +41,7 @@ static int try_balance(MPI_Comm comm, long long count, topoloom_balance_options 
     return explained(status);
 }
 
-/// Rank 1 hands over what it cannot.
+/// Rank 1 plans to send tasks that it does not have.
 static int try_plan(int to, long long tasks) {
     topoloom_plan* plan = NULL;
     const int status = topoloom_plan_create(MPI_COMM_WORLD, 5, rank == 1, &to, &tasks, NULL, &plan);
@@ -48,7 +49,7 @@ static int try_plan(int to, long long tasks) {
     return explained(status);
 }
 
-/// Rank 1 gives other options than the others.
+/// Rank 1 passes other options than the other ranks.
 static int try_different(topoloom_balance_options options) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -57,7 +58,7 @@ static int try_different(topoloom_balance_options options) {
     return status;
 }
 
-/// Every task is somewhere, after an exchange that failed here or there.
+/// Returns whether every task is on some rank after a failed exchange.
 static int all_are_there(const long long* tasks, long long held) {
     long long sum = 0, all = 0;
     for (long long i = 0; i < held; ++i) sum += tasks[i];
@@ -65,7 +66,8 @@ static int all_are_there(const long long* tasks, long long held) {
     return all == 1 + 2 + 3 + 4 + 5 + 6;
 }
 
-/// Two receivers, of which rank 2 does something wrong, or the giver. Returns whether rank 2, or the giver, got an error.
+/// Rank 0 sends tasks to ranks 1 and 2; rank 0 or rank 2 makes the mistake. Returns that rank's
+/// error.
 static int try_exchange(const char* what) {
     long long tasks[8] = {1, 2, 3, 4, 5, 6}, sizes[8], held = -1;
     for (int i = 0; i < 8; ++i) sizes[i] = sizeof *tasks;

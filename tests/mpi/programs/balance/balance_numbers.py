@@ -18,7 +18,7 @@ COUNT = before[comm.rank]
 
 
 def make_tasks(rank: int) -> np.ndarray:
-    """Return the tasks of a rank: creator and index."""
+    """Return the tasks that a rank creates: creator and index."""
     tasks = np.zeros(before[rank], [("rank", "i4"), ("index", "i8"), ("at", "f8", 3)])
     tasks["rank"], tasks["index"] = rank, np.arange(before[rank])
     tasks["at"] = np.random.default_rng(rank).random((before[rank], 3))
@@ -26,7 +26,7 @@ def make_tasks(rank: int) -> np.ndarray:
 
 
 def expected(plan: Plan) -> np.ndarray:
-    """Return the final tasks of this rank, from the plans of all ranks."""
+    """Return the expected final tasks of this rank, from the plans of all ranks."""
     plans = comm.allgather((plan.kept, plan.to.tolist(), plan.tasks_to.tolist()))
     pieces = [make_tasks(comm.rank)[: plan.kept]]
     for rank, (kept, to, tasks) in enumerate(plans):
@@ -44,7 +44,7 @@ def go_round() -> None:
 
 
 def move(plan: Plan, balanced: bool = True) -> None:
-    """Move tasks at once, during computation, and of different sizes."""
+    """Move tasks by a blocking call, during computation, and with different sizes."""
     right = expected(plan)
     assert len(right) == plan.after
     assert not balanced or plan.after <= -(-sum(before) // comm.size)
@@ -67,7 +67,7 @@ def move(plan: Plan, balanced: bool = True) -> None:
 
 
 def mistakes(plan: Plan) -> list[str]:
-    """Refuse invalid tasks before any communication."""
+    """Expect that invalid tasks are rejected before any communication."""
     sizes = np.ones(COUNT, np.int64)
     tries = (
         lambda: plan.start(np.zeros(COUNT + 1)),

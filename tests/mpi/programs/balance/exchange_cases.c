@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Balances random loads of one rank, and again and again those of all: `exchange_cases DRAWS [MACHINE]`. Every task must be once where the plan says, and in order.
+// Balances random loads, first of one rank, then repeatedly of all: `exchange_cases DRAWS
+// [MACHINE]`. Every task must arrive exactly once, at the planned rank and in order.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ struct task {
     int origin, index, filling[words];
 };
 
-static MPI_Comm base;  // whose ranks balance
+static MPI_Comm base;  // of the ranks that balance
 static int rank, ranks;
 static int wrong;
 
@@ -26,7 +27,7 @@ static struct task made(int origin, int index) {
     return task;
 }
 
-/// How many bytes of a sized task there are.
+/// Bytes of a task in exchanges of different sizes.
 static long long size_of(int origin, int index) { return (origin * 7 + index * 3) % 11; }
 
 static int draw(unsigned* seed, int below) {
@@ -34,7 +35,8 @@ static int draw(unsigned* seed, int below) {
     return (int)((*seed >> 8) % (unsigned)below);
 }
 
-/// Which tasks are here after the exchange, from what all ranks know: those kept, then by source.
+/// Lists the expected tasks after the exchange: kept tasks first, then received tasks by source
+/// rank.
 static int expected(const int* plans, struct task* tasks, const int* before) {
     // plans[i * ranks + j]: tasks from i to j.
     int count = 0, kept = before[rank];
@@ -57,7 +59,8 @@ static void gather_plans(const topoloom_plan* plan, int* plans) {
         expect(plans[plan->from[i] * ranks + rank] == plan->tasks_from[i], "a giver and a receiver differ");
 }
 
-/// With no more capacity than needed; with reserve_capacity, for received tasks besides all present ones.
+/// Moves tasks of equal size; reserve_capacity adds capacity for received tasks beside all present
+/// tasks.
 static void move_equal(topoloom_plan* plan, const int* plans, const int* before, int overlapped,
                        int reserve_capacity) {
     const long long fitting = plan->after > plan->before ? plan->after : plan->before;
@@ -118,7 +121,7 @@ static void draw_and_move(unsigned* seed, MPI_Comm comm, const topoloom_balance_
     move_equal(plan, plans, before, 0, options->reserve_capacity);
     move_equal(plan, plans, before, 1, options->reserve_capacity);
     move_sized(plan, plans, before);
-    if (options->method == NULL) {  // the other way to decide finds the same plan
+    if (options->method == NULL) {  // the distributed algorithm finds the same plan
         topoloom_balance_options other = *options;
         other.decide = TOPOLOOM_DECIDE_GATHERED;
         int* others = malloc((size_t)(ranks * ranks) * sizeof *others);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Balances six times with a failure on rank 2 only: `failing_gather memory|window|receive|wait|nothing`. Memory and the
-// window fail in the first call; messages of the third one, before they are sent or after. Prints who got plans of which loads.
+// Balances six times with a failure on rank 2 only: `failing_gather
+// memory|window|receive|wait|nothing`. `memory` and `window` fail in the first call; `receive` and
+// `wait` in the third. Prints each rank's result per call.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -14,7 +15,7 @@ enum { calls = 6, failing_rank = 2, failing_call = 3, most_ranks = 16 };
 static const char* what = "nothing";
 static int rank, call, messages;
 
-/// Whether this is to fail, in this call.
+/// Returns whether the named failure occurs in this call on this rank.
 static int fails(const char* name, int in_call) {
     return rank == failing_rank && call == in_call && strcmp(what, name) == 0;
 }
@@ -51,7 +52,7 @@ int PMPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     return fails("wait", failing_call) ? MPI_ERR_OTHER : status;
 }
 
-/// A load that is another one in each call: old ones would make other plans.
+/// Loads alternate from call to call, so that outdated loads would change the plan.
 static long long load_of(int of) { return call % 2 == of % 2 ? 10 : 0; }
 
 int main(int argc, char** argv) {

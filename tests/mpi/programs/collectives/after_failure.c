@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rank 1 of two has no memory in one call, whose errors return. It fails the next calls, too, without rank 0: what it would do in
-// them is not what rank 0 expects.
-//
+// Rank 1 of two runs out of memory in one call; errors are returned. The next calls on rank 1 fail
+// locally, because its steps would no longer match rank 0's.
 // Usage: after_failure learn | exchange
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -31,7 +30,7 @@ static int reduce(MPI_Comm comm, int bytes) {
     return topoloom_allreduce(in, out, bytes, MPI_BYTE, MPI_BOR, comm);
 }
 
-/// From rank 0 to rank 1, where it is announced, and waits to be received.
+/// Rank 0 sends rank 1 a message that is announced before its data.
 static int exchange(MPI_Comm comm, int rank) {
     static char message[most_bytes];
     const int to = 1, bytes = most_bytes;

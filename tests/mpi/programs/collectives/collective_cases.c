@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random collectives, by Topoloom and by MPI: results must be equal byte by byte.
-// Usage: collective_cases SEED CASES [SCHEDULE...]; without schedules by what TOPOLOOM_COLLECTIVES says.
+// Usage: collective_cases SEED CASES [SCHEDULE...]; without SCHEDULE, TOPOLOOM_COLLECTIVES selects
+// it.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +17,8 @@ enum { type_count = 5, op_count = 4 };
 static MPI_Datatype types[type_count];
 static MPI_Op ops[op_count];
 
-/// x -> a x + b of 64-bit numbers: first the left one, then the right one. With an unused third number.
+/// Composes the affine functions x -> a x + b of 64-bit numbers, the left one first. The third
+/// number is unused.
 static void then(void* left, void* right, int* count, MPI_Datatype* type) {
     (void)type;
     const uint64_t* f = left;
@@ -38,12 +40,12 @@ static void make_types(void) {
     types[1] = MPI_BYTE;
     MPI_Datatype strided, pair;
     MPI_Type_vector(3, 2, 4, MPI_SHORT, &strided);
-    MPI_Type_create_resized(strided, -4, 40, &types[2]);  // begins below its address, ends with a gap
+    MPI_Type_create_resized(strided, -4, 40, &types[2]);  // lower bound below the address, gap at the end
     MPI_Type_free(&strided);
     MPI_Type_contiguous(2, MPI_UINT64_T, &pair);
     MPI_Type_create_resized(pair, 0, 24, &types[3]);
     MPI_Type_free(&pair);
-    MPI_Type_indexed(2, (int[]){1, 2}, (int[]){3, 0}, MPI_INT, &types[4]);  // not in the order of memory
+    MPI_Type_indexed(2, (int[]){1, 2}, (int[]){3, 0}, MPI_INT, &types[4]);  // decreasing displacements
     for (int t = 2; t < type_count; ++t) MPI_Type_commit(&types[t]);
     ops[0] = MPI_SUM;
     ops[1] = MPI_MAX;
@@ -100,7 +102,7 @@ struct one {
     int rank, ranks, root, count, in_place;
     MPI_Datatype type;
     MPI_Op op;
-    int *give, *take, *give_at, *take_at;  // of blocks that differ
+    int *give, *take, *give_at, *take_at;  // differing blocks
     int64_t in_elements, out_elements;
     char *in, *out, *expected;
     topoloom_request request;
@@ -183,7 +185,7 @@ static struct one draw_one(MPI_Comm comm) {
     return one;
 }
 
-// The same argument lists for MPI and for Topoloom.
+// Argument lists that MPI and Topoloom share.
 #define ALL_TO_ALL IN, c->count, c->type, out, c->count, c->type
 #define ALL_TO_ALLV IN, c->give, c->give_at, c->type, out, c->take, c->take_at, c->type
 #define ALL_GATHER IN, c->count, c->type, out, c->count, c->type
@@ -213,7 +215,8 @@ static struct one draw_one(MPI_Comm comm) {
     DO(scatter, Scatter, SCATTER)           \
     DO(scatterv, Scatterv, SCATTERV)
 
-/// Reduce-scatter, one part after the other: MPICH 4.0's own one fails with a type with a gap and an order.
+/// Reduces one part after another: MPI_Reduce_scatter of MPICH 4.0 fails for types with gaps and
+/// ordered operators.
 static void reduce_each_part(const struct one* c, const char* in, char* out) {
     MPI_Aint low = 0, extent = 0;
     MPI_Type_get_extent(c->type, &low, &extent);
@@ -284,7 +287,7 @@ static void by_topoloom(struct one* c) {
     }
 }
 
-/// For an in-place reduce-scatter, MPI only guarantees the rank's own part.
+/// For an in-place reduce-scatter, MPI defines only the rank's own part.
 static int is_equal(const struct one* c) {
     size_t bytes = (size_t)(c->out_elements + 1) * widest + 2 * before;
     if (c->in_place && (c->operation == reduce_scatter || c->operation == reduce_scatter_block)) {
@@ -313,14 +316,14 @@ static void check(const struct one* c, int number, const char* schedule) {
 }
 
 static void run_again(struct one* c) {
-    // Once more from the same beginning, as a persistent request may be started as often as wanted.
+    // Restarts the persistent request with the initial buffers.
     if (c->in_place || c->operation == bcast) fill(c->out, c->out_elements, c->rank);
     topoloom_start(&c->request);
     topoloom_wait(&c->request, MPI_STATUS_IGNORE);
     topoloom_request_free(&c->request);
 }
 
-/// One to three calls that are under way together, and which ranks wait for in different orders.
+/// Starts one to three concurrent calls; ranks wait for them in different orders.
 static void run_group(MPI_Comm comm, int number, const char* schedule) {
     struct one group[3];
     const int count = 1 + (int)draw(3);
@@ -368,7 +371,7 @@ int main(int argc, char** argv) {
     for (int s = 0; s < schedules; ++s) {
         const char* schedule = argc > 3 ? argv[3 + s] : "";
         if (argc > 3) use(schedule);
-        // All ranks, the same ones backwards, and some of them.
+        // All ranks, all ranks in reverse order, and the first ranks.
         MPI_Comm comms[3] = {MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL};
         const int some = 1 + (int)draw((uint64_t)ranks);
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[0]);

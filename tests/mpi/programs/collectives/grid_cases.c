@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Grids, orders and collectives on lines drawn at random, compared with MPI's own on communicators that are split: what
-// both leave in memory must be equal.
-// Usage: grid_cases SEED CASES, or grid_cases tiled EXTENT..., which prints the rank of each cell, or grid_cases wrong WHICH.
+// Random grids, orders and line collectives, compared with MPI's collectives on split
+// communicators: buffers must be equal.
+// Usage: grid_cases SEED CASES | grid_cases tiled EXTENT... (prints the rank of each cell) |
+// grid_cases wrong WHICH
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ static struct grid draw_grid(MPI_Comm comm) {
         order[i - 1] = order[other];
         order[other] = kept;
     }
-    if (grid.rank > 0) memset(order, 0, (size_t)grid.ranks * sizeof *order);  // that of rank 0 counts
+    if (grid.rank > 0) memset(order, 0, (size_t)grid.ranks * sizeof *order);  // only rank 0's order counts
     const int* const orders[] = {NULL, topoloom_tiled, order};
     topoloom_grid_create(comm, grid.dimensions, grid.extents, orders[draw(3)], &grid.made);
     free(order);
@@ -83,7 +84,7 @@ enum operation { bcast, reduce, gather, scatter, allgather, allreduce, operation
 struct one {
     enum operation operation;
     int dimension, root, count, by_types;
-    int64_t elements;  // of the buffers
+    int64_t elements;  // per buffer
     int *in, *out, *expected;
     topoloom_request request;
 };
@@ -107,7 +108,7 @@ static struct one draw_one(const struct grid* grid) {
     return one;
 }
 
-/// Every second of the integers.
+/// Every second integer.
 static MPI_Datatype spread;
 
 #define BLOCKS one->in, one->count, type, out, one->count, type
@@ -200,7 +201,7 @@ static void free_one(struct one* one) {
     free(one->expected);
 }
 
-/// Several at once, along any dimensions, whose messages must not meet.
+/// Starts several collectives along any dimensions; their messages must not interfere.
 static int check_overlap(const struct grid* grid) {
     enum { some = 4 };
     struct one ones[some];
@@ -227,7 +228,7 @@ static int check_one(const struct grid* grid) {
     return failures;
 }
 
-/// A broadcast along one dimension after the other comes from the cell at the origin to all.
+/// Broadcasts along each dimension in turn must reach all cells from the origin.
 static int check_all_dimensions(const struct grid* grid) {
     int origin = 1, value = -1;
     for (int d = 0; d < grid->dimensions; ++d) origin = origin && grid->coords[d] == 0;

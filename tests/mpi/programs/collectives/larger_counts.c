@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank after another gives a larger count than the others, on communicators that return errors. Each time a right call
-// on the same communicator must still give what is right. Prints for each schedule and operation that it is for: how many
-// calls had no error, how many a truncated message, how many another error, and how many right calls afterwards were wrong.
+// One rank at a time passes a larger count than the others; errors are returned. A correct call on
+// the same communicator must then succeed. Prints per schedule and operation: calls without error,
+// with truncation error, with another error, and wrong results of the correct calls.
 // Usage: larger_counts COUNT SCHEDULE...
 #include <mpi.h>
 #include <stdio.h>
@@ -94,7 +94,8 @@ static int wait_for(topoloom_request* request, int tests) {
     return tests ? MPI_SUCCESS : topoloom_wait(request, MPI_STATUS_IGNORE);
 }
 
-/// Starts it twice, as an error of the first start must not end the second; gives the first error.
+/// Starts the request twice, because the first error must not block the second start; returns the
+/// first error.
 static int persistently(int operation, int n) {
     topoloom_request request;
     int first = make(operation, n, &request);
@@ -155,7 +156,8 @@ static void use(const char* schedule, int n) {
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
-    // MPICH knows no communicator when it completes a request that has failed, and takes this one.
+    // For a failed request, MPICH has no communicator and calls the error handler of
+    // MPI_COMM_WORLD.
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);

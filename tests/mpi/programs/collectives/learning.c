@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes calls that are the same on all ranks, looks at what they give, and asks now and then whether all would take the same
-// schedules. Meanwhile communicators are freed and made again with calls under way, each rank waits for these in its own
-// order, and its clock says what it likes: the library's PMPI_Wtime is ours.
-//
-// Usage: learning CALLS SEED [poor]. Poor: from when a call is timed until its end, rank 1 has no memory for the library.
+// Makes equal calls on all ranks, checks the results, and regularly compares the schedules that the
+// ranks would choose. Communicators are freed and recreated during calls; each rank waits in its
+// own order. PMPI_Wtime is replaced by an unreliable clock.
+// Usage: learning CALLS SEED [poor]. poor: rank 1 has no memory for the library from the time stamp
+// of a call to its end.
 #define _GNU_SOURCE
 #include <math.h>
 #include <mpi.h>
@@ -26,7 +26,7 @@ static long asked_clock = 0;
 
 static bool may_allocate(void) { return !lacks_memory; }
 
-static unsigned differs(unsigned below) {  // on each rank
+static unsigned differs(unsigned below) {  // pseudo-random, different on each rank
     noise = noise * 1664525 + 1013904223;
     return (noise >> 8) % below;
 }
@@ -56,7 +56,7 @@ double PMPI_Wtime(void) {
 enum operation { alltoall, allgather, allreduce, bcast, barrier, scan, operation_count };
 static const char* const operations[] = {"alltoall", "allgather", "allreduce", "bcast", "barrier", "scan"};
 
-/// A call, and what it gets.
+/// Arguments and buffers of a call.
 struct call {
     enum operation operation;
     int bytes, root;
@@ -81,7 +81,7 @@ static void set_call(struct call* call, enum operation operation, int bytes) {
 
 static void draw_call(struct call* call) {
     const enum operation operation = (enum operation)draw(operation_count);
-    set_call(call, operation, (int)(16 + draw(16)) << draw(9));  // the steps between powers of two
+    set_call(call, operation, (int)(16 + draw(16)) << draw(9));  // sizes between powers of two
 }
 
 static void make_call(struct call* call, MPI_Comm comm) {
@@ -175,17 +175,17 @@ static void make_blocking(MPI_Comm comm) {
     check(&blocking);
 }
 
-/// Calls go on that were started on the old one.
+/// Replaces a communicator; pending calls on the old one continue.
 static void renew(MPI_Comm* comm) {
     if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
     MPI_Comm_dup(MPI_COMM_WORLD, comm);
     const char* schedule;
-    if (is_poor) topoloom_schedule_of(*comm, "barrier", 0, &schedule);  // memory to set it up is there
+    if (is_poor) topoloom_schedule_of(*comm, "barrier", 0, &schedule);  // sets it up
     ++renewed;
 }
 
-/// Calls from one power of two to the next, from which together is learned, though the smallest and the largest take other
-/// schedules at first.
+/// Size classes (one power of two to the next) that learn together, although their smallest and
+/// largest sizes start with different schedules.
 static struct {
     enum operation operation;
     int smallest;
@@ -205,8 +205,9 @@ static void find_splits(MPI_Comm comm) {
     }
 }
 
-/// A communicator that lives for few calls. A rank that waits for the first finds it set up when it starts the second, another
-/// does not; and one waits for another call before it sets it up or frees it, one afterwards.
+/// Uses a communicator for few calls and frees it. Some ranks wait for the first call before they
+/// start the second; some wait for another communicator's call before set-up or free, others
+/// afterwards.
 static void begin_on_short_lived(struct call* first, struct call* second, struct call* other) {
     const int split = (int)draw((uint64_t)split_count), smallest = splits[split].smallest;
     MPI_Comm comm = MPI_COMM_NULL;
@@ -214,10 +215,10 @@ static void begin_on_short_lived(struct call* first, struct call* second, struct
     renew(&comm);
     if (draw(2) == 0) {
         if (differs(2) == 0) end_late(other);
-        topoloom_collective_fence(comm);  // which waits until it is set up
+        topoloom_collective_fence(comm);  // waits for the set-up
     }
     draw_late(first, comm);
-    if (draw(4) == 0) renew(&comms[1]);  // MPI duplicates one meanwhile
+    if (draw(4) == 0) renew(&comms[1]);  // MPI duplicates a communicator meanwhile
     if (differs(2) == 0) end_late(first);
     set_call(second, splits[split].operation, smallest);
     begin_late(second, comm);
@@ -229,7 +230,7 @@ static void begin_on_short_lived(struct call* first, struct call* second, struct
     end_late(other);
 }
 
-/// Hash of the schedules of all calls so far.
+/// Hashes the schedules that the calls so far lead to.
 static long hash_of_schedules(MPI_Comm comm) {
     unsigned long hash = 0xcbf29ce484222325;
     for (int operation = 0; operation < operation_count; ++operation) {
@@ -242,7 +243,7 @@ static long hash_of_schedules(MPI_Comm comm) {
     return (long)(hash >> 1);
 }
 
-/// The other call is waited for before, meanwhile or afterwards, as each rank likes.
+/// Each rank waits for the other call before, during or after this one, at random.
 static void take_turn(struct call* other) {
     MPI_Comm* comm = &comms[draw(comm_count)];
     if (draw(200) == 0) renew(comm);

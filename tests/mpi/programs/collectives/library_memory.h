@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allocations of Topoloom's libraries in a program: each calls `may_allocate`, which the program defines. Needs
-// _GNU_SOURCE.
+// Controls allocations of Topoloom's libraries: each allocation calls `may_allocate`, defined by
+// the program. Requires _GNU_SOURCE.
 #ifndef LIBRARY_MEMORY_H
 #define LIBRARY_MEMORY_H
 
@@ -10,10 +10,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/// Called for each allocation by one of the libraries; false makes it fail.
+/// Called for each allocation by one of the libraries; if false, the allocation fails.
 static bool may_allocate(void);
 
-/// With what the preloaded one is called. The C++ library is only there for libtopoloom.
+/// File names of the libraries, including the preloaded one. Only libtopoloom uses the C++ library.
 static const char* const libraries[] = {"libtopoloom-collective", "/collective-", "libtopoloom.so",
                                         "libstdc++.so"};
 enum { library_count = sizeof libraries / sizeof *libraries, most_spans = 64 };
@@ -36,7 +36,7 @@ static int note_spans(struct dl_phdr_info* object, size_t size, void* unused) {
     return 0;
 }
 
-/// Before this nothing is asked.
+/// Enables the checks; earlier allocations always succeed.
 static void watch_libraries(void) { dl_iterate_phdr(note_spans, NULL); }
 
 static bool may(const void* caller) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes a mistake on a communicator that returns errors, while MPI_COMM_WORLD ends the program, or does what only looks
-// like one. Prints what kind of error each rank got. At most 8 ranks.
+// Makes mistakes, and calls that only look like mistakes, on a communicator that returns errors;
+// MPI_COMM_WORLD keeps fatal errors. Prints the kind of each rank's error. At most 8 ranks.
 // Usage: mistakes NAME...
 #include <mpi.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static int mistake(const char* name, MPI_Comm comm) {
     if (strcmp(name, "bcast-in-place") == 0) return topoloom_bcast(MPI_IN_PLACE, 1, MPI_INT, 0, comm);
     if (strcmp(name, "into-in-place") == 0)
         return topoloom_allgather(in, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm);
-    // The root takes no part in these, so it waits for no rank.
+    // The root makes no call here, so the others must not wait for it.
     if (strcmp(name, "gather-in-place") == 0)
         return is_root ? MPI_ERR_BUFFER
                        : topoloom_gather(MPI_IN_PLACE, 1, MPI_INT, NULL, 1, MPI_INT, 0, comm);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs one collective, or several. With count_ucx.c, count_ofi.c or count_monitored.c preloaded each rank prints how many
-// messages it has sent and received in each. The first RANKS take part, or all.
+// Runs collectives on the first RANKS ranks [all]. If count_ucx.c, count_ofi.c or count_monitored.c
+// is preloaded, each rank prints its sent and received messages per collective.
 // Usage: one_collective OPERATION[:RANKS]... BYTES
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -32,7 +32,8 @@ static void collective(const char* name, MPI_Comm comm, int bytes, char* in, cha
 
 enum { MOST_RANKS = 64 };
 
-// From an optional preloaded library: the messages sent and received so far, or those sent to each rank of the world.
+// Optional functions of a preloaded library: messages sent and received so far, or messages sent to
+// each world rank.
 static void (*counted)(long*, long*);
 static void (*sent_to)(long*);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking calls that repeat the one before, or differ from it in one argument, by Topoloom and by the library. Operators and
-// derived datatypes are created for each call, so that their handles are reused. Prints how many results were wrong.
+// Blocking calls that repeat the previous one, or change one argument, by Topoloom and by MPI.
+// Operators and derived datatypes are recreated for each call, so that handles are reused. Prints
+// the number of wrong results.
 // Usage: repeated_calls SEED CALLS
 #include <mpi.h>
 #include <stdbool.h>
@@ -27,7 +28,7 @@ enum {
 enum { operation_count = barrier + 1, field_count = 6, max_ranks = 8, max_count = 3, max_width = 5 };
 enum { buffer_length = max_ranks * max_count * max_width };
 
-/// The fields of a call.
+/// Arguments of a call.
 struct call {
     int operation, count, width, root, commutes, in_place;
 };
@@ -95,7 +96,7 @@ static void fill(unsigned numbers[buffer_length], unsigned seed) {
     for (unsigned i = 0; i < buffer_length; ++i) numbers[i] = (seed * 2654435761u + i) * 2246822519u >> 7;
 }
 
-/// Whether both gave the same.
+/// Returns whether Topoloom and MPI give the same result.
 static bool is_right(const struct call* call, unsigned seed, MPI_Comm comm) {
     MPI_Datatype type = call->width == 1 ? MPI_INT : MPI_2INT;
     MPI_Op op = MPI_SUM;
@@ -119,7 +120,7 @@ static bool is_right(const struct call* call, unsigned seed, MPI_Comm comm) {
     return right;
 }
 
-/// Whether a call without a send buffer fails, although it is like right ones before.
+/// Returns whether a call without a send buffer fails after equal correct calls.
 static bool is_refused(MPI_Comm comm) {
     int number = 1, sum = 0, error_class = MPI_SUCCESS;
     for (int i = 0; i < 2; ++i) topoloom_allreduce(&number, &sum, 1, MPI_INT, MPI_SUM, comm);

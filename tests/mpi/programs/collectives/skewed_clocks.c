@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gives each rank a clock that is an hour ahead of the one before, and synchronizes them twice. Prints the largest error in
-// seconds, of the host's clock.
-//
-// Usage: skewed_clocks DRIFT. The clock of rank r gains DRIFT times r seconds per second; then a second passes each time.
+// Gives each rank a clock one hour ahead of the previous rank's, and synchronizes the clocks twice.
+// Prints the largest error in seconds of the host's clock.
+// Usage: skewed_clocks DRIFT. The clock of rank r gains DRIFT times r seconds per second; with
+// drift, a second passes after each synchronization.
 #define _GNU_SOURCE
 #include <math.h>
 #include <mpi.h>
@@ -22,11 +22,11 @@ static double true_time(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// In place of the library's.
+// Replaces the library's clock.
 double PMPI_Wtime(void) { return 3600.0 * rank + (1 + drift * rank) * true_time(); }
 
 #ifdef SIMULATED
-// SimGrid's clock is the same on all ranks, and MPI says so.
+// Hides MPI_WTIME_IS_GLOBAL, which is true in SimGrid.
 int PMPI_Comm_get_attr(MPI_Comm comm, int key, void* value, int* found) {
     *found = 0;
     return MPI_SUCCESS;

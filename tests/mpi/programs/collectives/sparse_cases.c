@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sparse exchanges. Usage: sparse_cases SEED CASES: drawn at random, and what arrives is held against MPI_Alltoallv of
-// the dense matrix. sparse_cases many CALLS: that number of calls on one communicator. sparse_cases crossed: among
-// other messages and collectives. sparse_cases wrong WHICH: a wrong argument on all ranks; "returned": all of them, with
-// MPI_ERRORS_RETURN.
+// Sparse exchanges. Usage:
+// sparse_cases SEED CASES: random exchanges, compared with MPI_Alltoallv of the dense matrix
+// sparse_cases many CALLS: many calls on one communicator
+// sparse_cases crossed: concurrent with other messages and collectives
+// sparse_cases wrong WHICH: a wrong argument on all ranks; WHICH `returned`: all mistakes, with
+// MPI_ERRORS_RETURN
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,14 +25,14 @@ static void check(int right, const char* what, long number) {
 
 // ---- types -------------------------------------------------------------------------------------------------------
 
-/// An element of what is sent is `times` of what is received; `step` is what counts must be multiples of.
+/// A sent element equals `times` received elements; send counts are multiples of `step`.
 struct pair_of_types {
     MPI_Datatype sent, received;
     int times, step;
 };
 enum { type_count = 5, widest = 40, before = 64 };
 #ifdef SMPI_H
-enum { drawn_types = 2 };  // SimGrid's own all-to-all misplaces elements with gaps
+enum { drawn_types = 2 };  // SimGrid's MPI_Alltoallv misplaces elements with gaps
 #else
 enum { drawn_types = type_count };
 #endif
@@ -39,10 +41,10 @@ static struct pair_of_types types[type_count];
 static void make_types(void) {
     MPI_Datatype strided, shifted, pair, gap, mixed;
     MPI_Type_vector(3, 2, 4, MPI_SHORT, &strided);
-    MPI_Type_create_resized(strided, -4, 40, &shifted);  // begins below its address, ends with a gap
+    MPI_Type_create_resized(strided, -4, 40, &shifted);  // lower bound below the address, gap at the end
     MPI_Type_contiguous(2, MPI_UINT64_T, &pair);
     MPI_Type_create_resized(pair, 0, 24, &gap);
-    MPI_Type_indexed(2, (int[]){1, 2}, (int[]){3, 0}, MPI_INT, &mixed);  // not in the order of memory
+    MPI_Type_indexed(2, (int[]){1, 2}, (int[]){3, 0}, MPI_INT, &mixed);  // decreasing displacements
     MPI_Type_free(&strided);
     MPI_Type_free(&pair);
     MPI_Type_commit(&shifted);
@@ -68,7 +70,7 @@ enum { most_messages = 256 };
 
 struct sent {
     int count, destinations[most_messages], counts[most_messages], displs[most_messages];
-    int elements;  // that the buffer holds
+    int elements;  // total length of the buffer
 };
 
 static void add(struct sent* sent, int destination, int count) {
@@ -79,14 +81,14 @@ static void add(struct sent* sent, int destination, int count) {
 
 static void draw_messages(enum pattern pattern, const struct pair_of_types* type, int rank, int ranks,
                           struct sent* sent) {
-    // Around where a message is carried no more, if it is longer than the head of a bundle, and in parts.
+    // Lengths around the limits between bundled messages, separate messages, and messages in parts.
     static const int lengths[] = {1, 3, 60, 255, 258, 1023, 1026, 6000, 20001};
     static const int long_ones[] = {4194303, 4194304, 4194306, 8388608};
     const int step = type->step;
     sent->count = 0;
     const int one = (int)draw(ranks), often = 1 + (int)draw(4), length = lengths[draw(9)] / step * step;
     const int long_one = long_ones[draw(4)] / step * step;
-    for (int i = 0; i < rank; ++i) draw(2);  // from here on ranks differ
+    for (int i = 0; i < rank; ++i) draw(2);  // from here on, ranks draw different numbers
     const int other = (int)draw(ranks);
     switch (pattern) {
         case few:
@@ -120,7 +122,7 @@ static void draw_messages(enum pattern pattern, const struct pair_of_types* type
     }
 }
 
-/// From the front, or from the back with gaps.
+/// Places messages in order, or in reverse order with gaps.
 static int place(struct sent* sent, int backward) {
     sent->elements = 0;
     for (int n = 0; n < sent->count; ++n) {
@@ -144,7 +146,7 @@ struct expected {
     char* memory;
 };
 
-/// A list with an entry for each rank, behind one another.
+/// Computes displacements of consecutive blocks; returns the total count.
 static int sum_into(const int* counts, int* displs, int ranks) {
     int sum = 0;
     for (int i = 0; i < ranks; ++i) {
@@ -154,7 +156,7 @@ static int sum_into(const int* counts, int* displs, int ranks) {
     return sum;
 }
 
-/// The same by dense collectives: first how many messages, then their lengths, then what they hold.
+/// Performs the same exchange by dense collectives: message counts first, then lengths, then data.
 static struct expected exchange_densely(const struct sent* sent, const char* buffer,
                                         const struct pair_of_types* type, MPI_Comm comm, int ranks) {
     int* lists = calloc(8 * (size_t)ranks, sizeof *lists);
@@ -185,7 +187,7 @@ static struct expected exchange_densely(const struct sent* sent, const char* buf
     expected.sources = malloc(((size_t)expected.count + 1) * sizeof(int));
     expected.counts = malloc(((size_t)expected.count + 1) * sizeof(int));
     MPI_Alltoallv(lengths, out, out_at, MPI_INT, expected.counts, in, in_at, MPI_INT, comm);
-    // An element of the one type is `times` of the other, and the other way where counts are multiples of `step`.
+    // One type's element is `times` of the other's, or counts are multiples of `step`.
     for (int source = 0, i = 0; source < ranks; ++source) {
         for (int n = 0; n < in[source]; ++n, ++i) {
             expected.sources[i] = source;
@@ -203,7 +205,7 @@ static struct expected exchange_densely(const struct sent* sent, const char* buf
     return expected;
 }
 
-/// Elements without what is between them.
+/// Packs elements without their gaps.
 static char* packed(const char* buffer, int elements, MPI_Datatype type, MPI_Comm comm, int* length) {
     int size = 0;
     MPI_Pack_size(elements, type, comm, &size);
@@ -219,7 +221,7 @@ static void run_case(long number, MPI_Comm comm) {
     MPI_Comm_size(comm, &ranks);
     const struct pair_of_types* type = &types[draw(drawn_types)];
     enum pattern pattern = (enum pattern)draw(pattern_count);
-    // Rarely, and not 40 bytes each.
+    // Big messages are rare, and exclude types with an extent of 40 or 24 bytes.
     if (pattern == big && (draw(6) > 0 || type->sent == types[2].sent || type->sent == types[3].sent))
         pattern = few;
     struct sent sent;
@@ -277,7 +279,7 @@ static void run_cases(uint64_t seed, long cases) {
     if (rank == 0) printf("%ld cases are equal\n", cases);
 }
 
-// ---- many calls --------------------------------------------------------------------------------------------------
+// Data differ from call to call, so that messages of another call are detected.
 
 /// A rank's data differ from call to call, so that a message of another call would be detected.
 static void call_often(long calls) {
@@ -300,8 +302,8 @@ static void call_often(long calls) {
 
 // ---- among others ------------------------------------------------------------------------------------------------
 
-/// The program's messages, with any tag, are not ours. And half of the ranks wait for a collective that all have started
-/// before they enter the exchange, which the others have to help with while they are in it.
+/// Exchanges among concurrent messages of the program, with any tag. Half of the ranks complete a collective
+/// before they enter the exchange; the other ranks must progress the collective inside the exchange.
 static void cross(void) {
     int rank, ranks, count, *sources, *counts;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -358,7 +360,7 @@ static int call_wrongly(const char* which) {
     if (strcmp(which, "buffer") == 0) return CALL(1, &zero, &one, NULL, MPI_LONG, &received);
     if (strcmp(which, "type") == 0) return CALL(1, &zero, &one, &data, MPI_DATATYPE_NULL, &received);
     if (strcmp(which, "address") == 0) return CALL(1, &zero, &one, &data, MPI_LONG, NULL);
-    return CALL(1, &zero, &one, &data, MPI_CHAR, &received);  // a byte is no long
+    return CALL(1, &zero, &one, &data, MPI_CHAR, &received);  // MPI_CHAR is too short for a long
 #undef CALL
 }
 
@@ -374,7 +376,7 @@ static void return_errors(void) {
         check(call_wrongly(all[i].which) == all[i].error_class, all[i].which, (long)i);
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    // Only rank 0 gets what is too short; the next exchange does not find it.
+    // Only rank 0 receives truncated data; the next exchange is not affected.
     const int status = call_wrongly("length");
     check(status == (rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS), "length", 0);
     call_often(3);

@@ -16,7 +16,7 @@ struct worker {
     pthread_t thread;
     MPI_Comm comm;
     int calls;
-    unsigned seed;  // the same on all ranks
+    unsigned seed;  // equal on all ranks
     int wrong;
 };
 
@@ -89,8 +89,8 @@ static int at_once(int threads, int calls) {
     return wrong;
 }
 
-/// The first half of the ranks wait in MPI for messages that the others send when they have what all have started, so that it
-/// ends only if the calls of the first half progress without being tested.
+/// The first half of the ranks blocks in MPI_Recv until the second half has completed the
+/// collective. The collective therefore has to progress without MPI_Test calls.
 static int unseen(int calls) {
     enum { units = 64 };
     int wrong = 0;
@@ -113,7 +113,8 @@ static int unseen(int calls) {
     return wrong;
 }
 
-/// The library's thread sets a communicator up while its program does, by another call or by freeing it.
+/// Sets a communicator up in the progress thread while the program sets it up by another call or
+/// frees it.
 static int fresh(int communicators) {
     int wrong = 0;
     for (int i = 0; i < communicators; ++i) {

@@ -23,7 +23,7 @@ void expect(bool holds, const char* what) {
     std::printf("not so: %s\n", what);
 }
 
-/// All kinds of values that messages carry.
+/// Values of all kinds that messages can contain.
 struct Load {
     std::string text;
     std::map<int, std::vector<double>> table;
@@ -85,7 +85,7 @@ std::int64_t sum_of(topoloom::Objects<Part>& parts, int Part::* member) {
     return all;
 }
 
-/// Priorities are kept where they are sure: on one rank.
+/// Checks priorities on one rank, because only there the order is guaranteed.
 struct Ordered : topoloom::Object<Ordered> {
     void start() {
         for (const int priority : {2, 0, -1, 0, 5, -1})
@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     {
         topoloom::SchedulerOptions small;
-        small.message_bytes = 256;  // so that many messages are longer
+        small.message_bytes = 256;  // so that many messages exceed a buffer
         topoloom::Scheduler scheduler(MPI_COMM_WORLD, small);
         const bool is_first = scheduler.rank() == 0, is_last = scheduler.rank() == scheduler.ranks() - 1;
         topoloom::Objects<Part> parts(scheduler, {4, 5}, [](Index) { return Part(); });
@@ -140,7 +140,7 @@ int main(int argc, char** argv) {
         scheduler.run();
         expect(sum_of(parts, &Part::learned) == 20 * 7, "a result goes to one object");
 
-        // A section whose members move, and reduce twice.
+        // A moving section that reduces twice.
         if (is_first) {
             std::vector<Index> some;
             for (int x = 0; x < 4; ++x) some.emplace_back(x, x);
@@ -182,7 +182,7 @@ int main(int argc, char** argv) {
             expect(one.noted == std::vector<int>{-8, -5, 1, 3, 20, 54}, "the lowest priority goes first");
         });
 
-        // Phases one after another, without a barrier between.
+        // Consecutive phases without a barrier.
         parts.for_each_local([](Part& part) { part.counted = 0; });
         for (int phase = 0; phase < 50; ++phase) {
             parts[{phase % 4, phase % 5}].send<&Part::count>(1);

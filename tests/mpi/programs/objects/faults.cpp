@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Faults that are reported on all ranks, or leave no state; two ranks, errors become exceptions. Rank 0 prints a line per case.
+// Faults that all ranks report, or that leave no state. Runs on two ranks with errors as
+// exceptions; rank 0 prints a line per case.
 #include <array>
 #include <complex>
 #include <cstdio>
@@ -61,7 +62,7 @@ void say(const std::string& name, const std::string& text) {
     if (rank == 0) std::fputs((name + ": " + text + "\n").c_str(), stdout);
 }
 
-/// Prints what the call throws, on both ranks.
+/// Prints the exception of the call on both ranks.
 template <typename Call>
 void both(const std::string& name, const Call& call) {
     std::string text = "nothing";
@@ -76,7 +77,7 @@ void both(const std::string& name, const Call& call) {
     say(name, std::to_string(all) + " threw " + text);
 }
 
-/// Prints what run() throws, on any rank; then all ranks run to the end.
+/// Prints exceptions of run() on any rank, and repeats run() until the phase ends.
 void run(const std::string& name, topoloom::Scheduler& scheduler) {
     for (bool goes_on = true; goes_on;) {
         try {
@@ -112,7 +113,7 @@ int main(int argc, char** argv) {
         both("thrown", [&] { scheduler.run(); });
     }
     topoloom::Objects<Cell> cells(scheduler, {8}, make);
-    run("after both", scheduler);  // drops what is left for the array that is gone
+    run("after both", scheduler);  // drops pending messages to the destroyed array
 
     if (rank == 0) cells.migrate(0, 1);
     const topoloom::Measurements seen = scheduler.measurements();
@@ -152,5 +153,5 @@ int main(int argc, char** argv) {
     if (rank == 1) cells.broadcast<&Cell::add>(first, second);
     run("mixed", scheduler);
     MPI_Finalize();
-    // The scheduler and the array are destroyed behind it.
+    // The scheduler and the array are destroyed after MPI_Finalize.
 }

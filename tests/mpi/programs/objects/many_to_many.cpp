@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random patterns of messages, each sent twice: by a many-to-many, and directly. Objects move between fences and within turns.
-// `many_to_many STRATEGY OBJECTS PHASES SEED`; STRATEGY is a name, or `learned`. Or `many_to_many switch BYTES...`: all ranks send
-// each other as much, with a mesh and direct messages to choose from at alpha / beta = 10,000 bytes.
+// Random messages, each sent both by a many-to-many and directly. Objects move between fences and
+// within turns.
+// Usage: many_to_many STRATEGY OBJECTS PHASES SEED; STRATEGY is a name, or `learned`.
+// many_to_many switch BYTES...: ranks send each other BYTES; mesh and direct messages break even at
+// alpha / beta = 10,000 bytes.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -27,20 +29,20 @@ struct Cell : topoloom::Object<Cell> {
 
     void begin(topoloom::ManyToMany<Cell> exchange, std::uint64_t seed) {
         send_some(exchange, seed, 0);
-        // The rest from another rank, now and then.
+        // Sometimes sends the rest from another rank.
         if (mix(seed + 1 + number()) % 2 == 0) wander(mix(seed + 2 + number()));
         array()[index()].send<&Cell::end>(exchange, seed);
     }
     void end(topoloom::ManyToMany<Cell> exchange, std::uint64_t seed) {
         send_some(exchange, seed, 1);
         done(exchange);
-        send_some(exchange, seed, 2);  // of the next turn
+        send_some(exchange, seed, 2);  // part of the next turn
         if (mix(seed + 3 + number()) % 2 == 0) wander(mix(seed + 4 + number()));
         done(exchange);
     }
     void take(std::uint64_t from, const std::vector<std::uint64_t>& values) { add(0, from, values); }
     void take_straight(std::uint64_t from, const std::vector<std::uint64_t>& values) { add(1, from, values); }
-    /// As long to every object of another rank.
+    /// Sends messages of equal length to every object of another rank.
     void to_all(topoloom::ManyToMany<Cell> exchange, std::int64_t bytes) {
         const auto size = static_cast<std::int64_t>(array().size());
         const std::vector<char> values(static_cast<std::size_t>(bytes));

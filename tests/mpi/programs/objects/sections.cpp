@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `sections ROUNDS FILE`: hubs multicast to sections of leaves, whose answers come back as one sum, while both move. The
-// measured graph goes to FILE. Rank 0 prints "sections are right".
+// `sections ROUNDS FILE`: hubs multicast to sections of leaves, and the sum of the answers returns
+// to the hub; both move. Writes the measured graph to FILE. Rank 0 prints "sections are right".
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 constexpr int hubs = 3, leaves = 12;
 
-/// Leaves of a hub; some have several.
+/// Returns the leaves of a hub; leaves can have several hubs.
 std::vector<topoloom::Index> leaves_of(int hub) {
     std::vector<topoloom::Index> members;
     for (int leaf = 0; leaf < leaves; ++leaf)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Persistent collectives of MPI. Rank 0 prints how many results were not those of MPI's blocking ones on all ranks, and
-// whether our library sent messages for them.
+// Persistent collectives of MPI. Rank 0 prints how many results differ from MPI's blocking
+// collectives on all ranks, and whether our library sent the messages.
 // Usage: persistent single|multiple repeated STARTS | unseen STARTS | kept | truncated | wrong
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,7 +15,7 @@ enum { count = 37, most_ranks = 8, room = 2 * count * most_ranks, operations = 1
 static atomic_int sent;
 static int rank, ranks;
 
-// Only the preloaded library comes by here.
+// Called only by the preloaded library.
 int PMPI_Isend(const void* buffer, int length, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                MPI_Request* request) {
     ++sent;
@@ -30,7 +30,7 @@ int PMPI_Send_init(const void* buffer, int length, MPI_Datatype type, int to, in
     return next(buffer, length, type, to, tag, comm, request);
 }
 
-/// Prepares a persistent call if given a request; else calls MPI's blocking function.
+/// Initializes a persistent call if a request is passed; else calls MPI's blocking function.
 static int perform(int operation, const int* in, int* out, MPI_Comm comm, MPI_Request* request) {
     const int root = operation % ranks;
     int counts[most_ranks], places[most_ranks];
@@ -71,12 +71,12 @@ static int perform(int operation, const int* in, int* out, MPI_Comm comm, MPI_Re
 #undef EITHER
 }
 
-/// Each rank waits in its own way.
+/// Waits with a different MPI function on each rank.
 static void wait_for(int many, MPI_Request requests[], int way) {
     int flag = 0, index = 0, done = 0, some = 0, indices[operations + 1];
     if (way == 0) MPI_Waitall(many, requests, MPI_STATUSES_IGNORE);
     for (int i = many; way == 1 && i-- > 0;) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
-    // MPI_Testall of MPICH 5.0 fails for its own persistent collectives.
+    // MPICH 5.0's MPI_Testall fails for its own persistent collectives.
     for (int i = 0; way == 2 && i < many; i += flag) MPI_Test(&requests[i], &flag, MPI_STATUS_IGNORE);
     for (int i = 0; way == 3 && i < many; ++i) MPI_Waitany(many, requests, &index, MPI_STATUS_IGNORE);
     for (; way == 4 && done < many; done += some)
@@ -100,7 +100,7 @@ static int differ(MPI_Comm comm) {
     return wrong;
 }
 
-/// All operations, started again and again, with a persistent message of the program among them.
+/// Starts all operations repeatedly, together with a persistent message of the program.
 static int repeated(int starts) {
     int wrong = 0, got = 0, given = 0;
     MPI_Request all[operations + 1], send;
@@ -122,7 +122,7 @@ static int repeated(int starts) {
     return wrong;
 }
 
-/// Rank 0 receives in MPI what the others send once they have the sum.
+/// Rank 0 receives messages that the other ranks send after the reduction.
 static int unseen(int starts) {
     int wrong = 0, own = 0, sum = 0;
     MPI_Request request;
@@ -140,7 +140,7 @@ static int unseen(int starts) {
     return wrong;
 }
 
-/// Requests come and go with their communicators.
+/// Creates and frees requests together with their communicators.
 static int kept(void) {
     int wrong = 0;
     fill(1);
@@ -161,7 +161,7 @@ static int kept(void) {
     return wrong;
 }
 
-/// Ranks that send more than others take: whoever waits gets an error, and no rank hangs.
+/// The root sends more than the other ranks receive: waiting ranks get an error, and no rank hangs.
 static int truncated(void) {
     int value[2] = {rank, rank}, status = MPI_SUCCESS, any = 0;
     MPI_Request request;
@@ -174,7 +174,7 @@ static int truncated(void) {
     return any != 1;
 }
 
-/// MPI's error classes for an invalid root, count and operator, combined in one number.
+/// Returns MPI's error classes for an invalid root, count and operator, combined in one number.
 static int wrong_ones(void) {
     int value = 0, sum = 0, status[3], classes = 0;
     MPI_Request request = MPI_REQUEST_NULL;

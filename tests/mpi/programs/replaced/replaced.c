@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls blocking collectives on many communicators; each process prints what it got. Usage: replaced [root | count | op |
- * communicator: wrong in a call | returned WHAT...: in one after another, whose errors are returned] */
+/* Calls blocking collectives on many communicators; each process prints its results. Usage: replaced [WHAT |
+ * returned WHAT...]. WHAT is an invalid root, count, op or communicator; with `returned`, errors are
+ * returned. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static void print(const char* where, const char* what, const int* values, int co
     printf("%d %s %s %u\n", world_rank, where, what, sum);
 }
 
-/* Associative, but its result depends on the order. */
+/* Associative but not commutative. */
 static void first_then_last(void* in, void* inout, int* count, MPI_Datatype* type) {
     (void)type;
     const int *left = in, *right = inout;
@@ -60,7 +61,7 @@ static void call_all(const char* where, MPI_Comm comm) {
     memcpy(all, mine, sizeof all), MPI_Bcast(all, length, MPI_INT, root, comm), PRINT("bcast");
     RESULT, MPI_Reduce(mine, all, length, MPI_INT, ordered, root, comm);
     if (rank == root) PRINT("reduce");
-    /* What only the root needs is nonsense elsewhere. */
+    /* Arguments that only the root uses are invalid on other ranks. */
     const int only = rank == root ? length : -1;
     const MPI_Datatype type = rank == root ? MPI_INT : MPI_DATATYPE_NULL;
     RESULT, MPI_Gather(mine, length, MPI_INT, all, only, type, root, comm), PRINT("gather");
@@ -85,7 +86,7 @@ static void call_between_groups(MPI_Comm half) {
     MPI_Comm_free(&other);
 }
 
-/* MPI_Finalize calls it. */
+/* Called by MPI_Finalize. */
 static int at_the_end(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)value, (void)extra;
     int sum = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads use communicators of one process, then of all, of which some get the handle of one that was freed.
-// Each rank prints how often that happened, and whether all sums were right.
+// Threads use communicators of one process, then of all processes, some with the handle of a freed
+// one. Each rank prints how many handles were reused, and whether all sums were right.
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>

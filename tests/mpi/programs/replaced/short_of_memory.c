@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // With the preloaded library for collectives, rank 1 runs out of memory.
 //
-// Usage: short_of_memory setup | call N. While communicators are set up, later in each: prints how many were, and of them how many
-// are given up, and how many by some ranks alone. Or in a call after N allocations: prints whether the answer is right.
+// Usage: short_of_memory setup | call N.
+// setup: rank 1 runs out of memory later in each setup. Prints the numbers of failures, of
+// communicators that all ranks abandon, and of those that only some abandon.
+// call N: rank 1 runs out of memory in a call after N allocations. Prints whether the result is
+// right.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -13,7 +16,7 @@
 
 enum { most_ranks = 16 };
 
-static long left = -1;  // allocations that succeed; below 0: all
+static long left = -1;  // allocations that succeed; if negative, all
 static int rank, ranks, sent;
 
 static bool may_allocate(void) {
@@ -28,7 +31,7 @@ int PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag
     return next(buffer, count, type, to, tag, comm, request);
 }
 
-/// Sets a communicator up, but goes straight, by MPI's own.
+/// Sets a communicator up by a collective that MPI executes.
 static void set_up(MPI_Comm comm) {
     int counts[most_ranks] = {0}, places[most_ranks] = {0};
     int nothing = 0;
@@ -74,7 +77,7 @@ static void in_a_call(long succeed) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     set_up(comm);
     left = rank == 1 ? succeed : -1;
-    fputs(gather(comm) ? "wrong\n" : "right\n", stdout);  // in one piece, also where nothing is buffered
+    fputs(gather(comm) ? "wrong\n" : "right\n", stdout);  // a single write, so that lines of ranks do not mix
     left = -1;
     MPI_Comm_free(&comm);
 }

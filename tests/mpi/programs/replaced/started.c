@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Non-blocking collectives of MPI. Rank 0 prints how many results were not those of MPI's blocking ones on all ranks, and
-// whether our library sent messages for them.
+// Non-blocking collectives of MPI. Rank 0 prints how many results differ from MPI's blocking
+// collectives on all ranks, and whether our library sent the messages.
 // Usage: started single|multiple random CALLS | unseen CALLS COUNT | freed | alone | wrong WHAT...
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,7 +17,7 @@ enum { most_count = 300, most_under_way = 4, operations = 16 };
 static atomic_int sent;
 static int rank, ranks;
 
-/// Only the preloaded library comes by here.
+/// Called only by the preloaded library.
 int PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                MPI_Request* request) {
     ++sent;
@@ -25,7 +25,7 @@ int PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag
     return next(buffer, count, type, to, tag, comm, request);
 }
 
-// ---- random calls, several under way --------------------------------------------------------------------------------
+// ---- random concurrent calls ----------------------------------------------------------------------------------------
 
 struct random_call {
     int operation, count, root;
@@ -65,7 +65,7 @@ static struct random_call draw_call(void) {
     return call;
 }
 
-/// Starts a nonblocking call if given a request; else calls MPI's blocking function.
+/// Starts a nonblocking call if a request is passed; else calls MPI's blocking function.
 static int perform(const struct random_call* c, int* out, MPI_Comm comm, MPI_Request* request) {
 #define EITHER(name, iname, ...) \
     return request == NULL ? PMPI_##name(__VA_ARGS__, comm) : MPI_##iname(__VA_ARGS__, comm, request)
@@ -108,7 +108,7 @@ static int perform(const struct random_call* c, int* out, MPI_Comm comm, MPI_Req
 #undef EITHER
 }
 
-/// Each rank waits in its own way.
+/// Waits with a different MPI function on each rank.
 static void wait_for(int count, MPI_Request requests[], int way) {
     int flag = 0, index = 0;
     if (way == 0) MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
@@ -191,7 +191,7 @@ static int freed(void) {
     return wrong;
 }
 
-/// Nothing but non-blocking calls: none of them may wait for others to set the communicator up.
+/// Makes only non-blocking calls: none may wait for other ranks to set the communicator up.
 static int alone(void) {
     int wrong = 0, sum = -1;
     MPI_Comm comm;

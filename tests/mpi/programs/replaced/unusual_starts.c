@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unusual uses of non-blocking collectives of MPI. Rank 0 prints the number of errors on all ranks.
+// Unusual uses of MPI's non-blocking collectives. Rank 0 prints the number of errors on all ranks.
 // Usage: unusual_starts nulls | truncated | faults | attributes | again | fortran | leaving
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -14,7 +14,7 @@ static int rank, ranks;
 static pthread_t own;
 static volatile int handled, foreign;
 
-/// Waits for requests of which some are null.
+/// Waits for requests, some of them null.
 static int nulls(void) {
     int wrong = 0;
     for (int call = 0; call < 40; ++call) {
@@ -38,7 +38,7 @@ static void handle(MPI_Comm* comm, int* error, ...) {
     foreign += !pthread_equal(own, pthread_self());
 }
 
-/// Rank 0 gives more than others want, who learn of it by waiting.
+/// Rank 0 sends more than the other ranks receive; their wait returns the error.
 static int truncated(void) {
     int wrong = 0, in[8] = {0}, out[8];
     for (int call = 0; call < 2; ++call) {
@@ -69,7 +69,7 @@ static void make_writable(int signal, siginfo_t* info, void* context) {
     mprotect(memory, 4096, PROT_READ | PROT_WRITE);
 }
 
-/// Memory becomes writable when it is written to, by whatever thread.
+/// A signal handler makes the buffer writable on the first write, by any thread.
 static int faults(void) {
     int in[4] = {rank, rank, rank, rank};
     MPI_Request request;
@@ -94,7 +94,7 @@ static int copy_attribute(MPI_Datatype type, int key, void* extra, void* value, 
     return MPI_SUCCESS;
 }
 
-/// A library that keeps something with its datatypes.
+/// Datatypes with an attribute, as libraries use them.
 static int attributes(void) {
     MPI_Datatype type;
     MPI_Request request;
@@ -110,7 +110,7 @@ static int attributes(void) {
     return handled + (out[2 * (ranks - 1)] != ranks - 1);
 }
 
-/// One rank is told what was wrong with its call, and makes it once more.
+/// One rank corrects and repeats a call that returned an error.
 static int again(void) {
     MPI_Datatype type;
     MPI_Request request;
@@ -127,7 +127,7 @@ static int again(void) {
     return out[2 * (ranks - 1)] != ranks - 1;
 }
 
-/// A type of Fortran that MPI makes on demand, and knows.
+/// Uses a Fortran datatype that MPI creates on demand.
 static int of_fortran(void) {
     MPI_Datatype type;
     MPI_Request request;
@@ -154,7 +154,8 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     own = pthread_self();
     const char* what = argv[1];
-    // MPI_Finalize calls it, on some ranks before and on others after what was kept for the first collective is freed.
+    // Called by MPI_Finalize: on some ranks before, on others after the state of the first
+    // collective is freed.
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave_together, &key, NULL);
     if (strcmp(what, "leaving") == 0) wrong = 0;
     if (wrong == 0 && rank == 0) MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model of phases in cases that can be computed by hand.
+// The cost model of phases, in cases that can be computed by hand.
 #include "cost_model.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static double seconds(int ranks, int dimensions, struct network network, double 
     return predict_phase_seconds(&mesh, network, traffic, bucket, used);
 }
 
-/// Items per pair from which on buckets to all take less time than a mesh.
+/// Returns the items per pair above which direct buckets take less time than a mesh.
 static double crossover(int side, double alpha, double item) {
     const struct network network = {alpha, item / 1000};
     double low = 0.01, high = 1000, used = 0;
@@ -38,12 +38,12 @@ int main(void) {
     const struct network network = {1e-3, 0};
     check(seconds(64, 1, network, 1, 1e9, &used) > 62e-3 && used == 63, "63 messages go to 63 ranks");
     check(seconds(64, 2, network, 1, 1e9, &used) < 15e-3 && used < 14.001, "14 messages go along two lines");
-    // Three of five items of 1,000 B fill a bucket of 3,008 B, and two the next.
+    // Three of five items of 1,000 B fill a bucket of 3,008 B; two items fill the next.
     check(
         seconds(2, 1, network, 5, 3008, &used) > 1.99e-3 && seconds(2, 1, network, 5, 3008, &used) < 2.01e-3,
         "five items are two messages");
-    // With s x s ranks, apart from the bytes of addresses: (s - 1)^2 messages less, and (s - 1)^2 items and the last
-    // bucket's (s - 1) more.
+    // With s x s ranks, the mesh saves (s - 1)^2 messages. It sends (s - 1)^2 items more, and s - 1
+    // in the last bucket. Address bytes are ignored.
     for (int side = 4; side <= 32; side *= 2) {
         const double alpha = 1, item = 0.1, expected = alpha * (side - 1) / (item * side);
         const double found = crossover(side, alpha, item);

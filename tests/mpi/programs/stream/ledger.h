@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Accounts of items: none is lost, duplicated, sent to a wrong rank, out of order, or in a wrong phase.
+// A ledger of items: detects lost, duplicated, misrouted and out-of-order items, and items of a
+// wrong phase.
 #ifndef STREAM_LEDGER_H
 #define STREAM_LEDGER_H
 
@@ -27,7 +28,8 @@ static inline void check(int status) {
     if (status != MPI_SUCCESS) fail("an error was returned");
 }
 
-/// `number` of those from its source to its target, where the source itself has pushed it; to be passed on `passes` times.
+/// `number` counts the items from source to target, if the source itself pushed the item; `passes`
+/// more ranks forward it.
 typedef struct item {
     int source, number, passes, target, phase, is_passed;
 } item;
@@ -36,7 +38,7 @@ typedef struct ledger {
     topoloom_stream stream;
     int phase;
     long long pushed, taken, sum_pushed, sum_taken;
-    int *next_in, *next_out;  // numbers by rank
+    int *next_in, *next_out;  // next item number per rank
 } ledger;
 
 static inline ledger make_ledger(void) {
@@ -75,7 +77,7 @@ static inline void note_item(ledger* l, const item* one) {
     if (!one->is_passed && one->number != l->next_in[one->source]++) fail("an item is out of order");
 }
 
-/// After a phase. All ranks call it.
+/// Collective call after a phase.
 static inline void check_sums(const ledger* l) {
     const long long own[] = {l->pushed - l->taken, l->sum_pushed - l->sum_taken};
     long long all[2];

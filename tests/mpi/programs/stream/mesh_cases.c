@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streams over meshes with holes, among the first LEAST (2), LEAST + 1, ... of all ranks: `mesh_cases SEED DIMENSIONS
-// [LEAST]`, with LEAST in standard meshes alone. Rank 0 says what was right.
+// Streams over meshes with holes, on the first LEAST [2], LEAST + 1, ... of all ranks: `mesh_cases
+// SEED DIMENSIONS [LEAST]`. With LEAST, only standard meshes are tested. Rank 0 prints the tested
+// ranks.
 #include <stdbool.h>
 
 #include "ledger.h"
@@ -22,7 +23,8 @@ static int handle(void* context, const void* items, int count) {
     return count;
 }
 
-/// Phases in which ranks push to all, to one, and nothing. Gives the most memory that buckets took.
+/// Runs phases in which ranks push to all ranks, to one rank, and nothing. Returns the maximum
+/// bytes of buckets.
 static long long run(topoloom_stream_options options, int most_passes) {
     ledger l = make_ledger();
     options.bucket_bytes = bucket_bytes;
@@ -43,7 +45,8 @@ static long long run(topoloom_stream_options options, int most_passes) {
     return most;
 }
 
-/// About equal extents, and what buckets may be: two for each rank on a line, and some for each axis.
+/// Returns the expected bucket memory of about equal extents: two buckets per rank on a line, and
+/// 12 per axis.
 static long long useful_memory(int dimensions) {
     int sum = 0;
     for (int left = ranks, a = dimensions; a > 0; --a) {
@@ -58,7 +61,7 @@ static long long useful_memory(int dimensions) {
     return (2LL * sum + 12LL * dimensions) * bucket_memory;
 }
 
-/// `thorough`: also nonstandard meshes and less memory.
+/// `thorough` adds nonstandard meshes and less memory.
 static void run_all(int dimensions, bool thorough) {
     int extents[4] = {ranks, ranks, ranks, ranks}, order[256];
     for (int i = 0; i < ranks; ++i) order[i] = ranks - 1 - i;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state machine of termination detection without MPI, among a few ranks whose programs and messages take any time:
-// `quiescence_model all RANKS ITEMS PHASES RULE` tries every interleaving, `quiescence_model drawn RUNS SEED RULE` draws
-// some. RULE is `ours`; or `counts`, which forgets the waves of stamps, or `phases`, which forgets their phases: these
-// must be found out.
+// The state machine of termination detection without MPI; programs and messages of a few ranks take
+// any time.
+// `quiescence_model all RANKS ITEMS PHASES RULE` tries every interleaving.
+// `quiescence_model drawn RUNS SEED RULE` tries random interleavings.
+// RULE is `ours`, `counts` (ignores the waves of stamps) or `phases` (ignores the phases of
+// stamps); the test must detect the latter two.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -26,7 +28,7 @@ struct Rules {
     bool forgets_waves = false, forgets_phases = false;
 };
 
-/// Sent, then in its receiver's memory, then gone.
+/// A message is sent, then in the receiver's memory, then delivered.
 struct Message {
     stamp sent_at;
     int8_t from, to, passes, is_received;
@@ -34,9 +36,9 @@ struct Message {
 
 struct Rank {
     quiescence q;
-    int32_t phase;     // of its program
-    int8_t is_done;    // its program pushes no more in this phase
-    int8_t in_flight;  // messages not yet received
+    int32_t phase;     // phase of its program
+    int8_t is_done;    // whether its program has ended its pushes in this phase
+    int8_t in_flight;  // sent messages that are not yet received
     int8_t undelivered;
     int8_t unused;
 };
@@ -44,9 +46,9 @@ struct Rank {
 struct State {
     std::array<Rank, most_ranks> ranks;
     std::array<Message, most_messages> messages;
-    std::array<std::array<int64_t, 2>, 2> sums;  // of this wave and the one before
+    std::array<std::array<int64_t, 2>, 2> sums;  // of the current and the previous wave
     std::array<int8_t, 2> joined;
-    int8_t message_count, pushed, waves_since, unused;  // waves that ended since a message was delivered
+    int8_t message_count, pushed, waves_since, unused;  // waves that ended after the last delivery
 
     [[nodiscard]] size_t key() const {
         return std::hash<std::string_view>{}({reinterpret_cast<const char*>(this), sizeof *this});
@@ -73,7 +75,7 @@ void send(State& s, int from, int to, int passes) {
     ++s.pushed;
 }
 
-/// A handler that passes an item on sends two.
+/// A handler that forwards an item sends two copies.
 void deliver(State& s, int index, int one, int other, const Rules& rules) {
     const Message message = s.messages[index];
     s.messages[index] = s.messages[--s.message_count];
@@ -92,7 +94,7 @@ void deliver(State& s, int index, int one, int other, const Rules& rules) {
 
 void join(State& s, Rank& rank, const Rules& rules) {
     const int wave = static_cast<int>(rank.q.wave % 2);
-    if (s.joined[wave] == rules.ranks) {  // the wave before the last, which all have seen
+    if (s.joined[wave] == rules.ranks) {  // the wave before the last, which all ranks have read
         s.joined[wave] = 0;
         s.sums[wave] = {0, 0};
     }
@@ -104,7 +106,7 @@ void join(State& s, Rank& rank, const Rules& rules) {
 }
 
 void end(State& s, Rank& rank, const Rules& rules) {
-    const int wave = static_cast<int>((rank.q.wave + 1) % 2);  // the one before the next
+    const int wave = static_cast<int>((rank.q.wave + 1) % 2);  // the wave before the next
     if (!end_wave(&rank.q, s.sums[wave].data())) return;
     const auto phase = static_cast<uint32_t>(rank.phase);
     for (int i = 0; i < s.message_count; ++i)
@@ -117,7 +119,7 @@ void end(State& s, Rank& rank, const Rules& rules) {
     s.waves_since = 0;
 }
 
-/// All that can happen next.
+/// Lists all possible next states.
 void list_next(const State& s, const Rules& rules, std::vector<State>& next) {
     next.clear();
     const auto add = [&]() -> State& { return next.emplace_back(s); };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The last rank stops forever after the first phase, and the others say so: `stopped_rank WHO`, where WHO pushes to
-// it, or nobody does if it is -1. `stopped_rank WHO full`: WHO alone has a stall timeout, and pushes until its memory is full.
+// The last rank stops forever after the first phase, and the other ranks report it.
+// `stopped_rank WHO`: rank WHO pushes to the stopped rank; -1: no rank does.
+// `stopped_rank WHO full`: only WHO has a stall timeout, and pushes until its memory is full.
 #include <signal.h>
 
 #include "ledger.h"

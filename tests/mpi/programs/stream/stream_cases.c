@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streams with an account of every item: `stream_cases SEED ROUNDS DIMENSIONS WHAT...`. Rank 0 prints what was
-// right.
+// Streams with a ledger of every item: `stream_cases SEED ROUNDS DIMENSIONS WHAT...`. Rank 0 prints
+// each passed case.
 #include <string.h>
 #include <unistd.h>
 
 #include "ledger.h"
 
 static int dimensions;  // of the mesh
-static int stop_every;  // handlers take no more every so many items
+static int stop_every;  // mean number of items after which a handler refuses more; 0: never
 
 static int handle(void* context, const void* items, int count) {
     ledger* l = context;
@@ -24,7 +24,7 @@ static int handle(void* context, const void* items, int count) {
     return count;
 }
 
-/// The same on all ranks if required.
+/// Draws options; those that must be equal on all ranks depend on the seed only.
 static topoloom_stream_options draw_options(int seed) {
     topoloom_stream_options options = {.bucket_bytes = 48 + seed * 37 % 200, .dimensions = dimensions};
     if (draw(2) == 0) options.memory_bytes = 4096 + draw(20000);
@@ -38,7 +38,7 @@ static int again(int status) {
     return 0;
 }
 
-/// Phases that follow each other without a barrier, of which some have no items, and ranks that have none.
+/// Consecutive phases without a barrier; some phases or ranks have no items.
 static void run_phases(int seed, int rounds) {
     const topoloom_stream_options options = draw_options(seed);
     ledger l = make_ledger();
@@ -127,7 +127,7 @@ static void run_pulled(int seed, int rounds) {
     free_ledger(&l);
 }
 
-/// Everybody pushes to rank 0, which sleeps: what waits is bounded, and comes.
+/// All ranks push to rank 0, which sleeps: buffered items are bounded, and all arrive.
 static void run_asleep(void) {
     enum { items = 50000, bound = 1 << 16 };
     const topoloom_stream_options options = {
@@ -147,7 +147,7 @@ static void run_asleep(void) {
     free_ledger(&l);
 }
 
-/// Requests whose handlers push replies into another stream, with as little memory as there can be.
+/// Handlers of requests push replies into another stream, with minimum memory.
 static topoloom_stream replies;
 static long long answered;
 
@@ -188,7 +188,7 @@ static void run_replies(int seed, int rounds) {
     check(topoloom_stream_free(&replies));
 }
 
-/// Streams side by side, whose phases end in another order on each rank.
+/// Concurrent streams whose phases end in a different order on each rank.
 static void run_many(int rounds) {
     enum { streams = 6 };
     const topoloom_stream_options options = {.dimensions = dimensions};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flushes of buckets that are not full, on nine simulated ranks with an exact clock. Buckets would leave after 0.05 s, and
-// of ranks that poll after 0.001 s.
+// Flushes of partly filled buckets, on nine simulated ranks with an exact clock. The flush timeout
+// is 0.1 s; idle ranks flush after 0.001 s.
 #include "ledger.h"
 
-static int plain, urgent;  // items that have come here
+static int plain, urgent;  // items received on this rank
 static topoloom_stream stream;
 
 static int take(void* context, const void* items, int count) {
@@ -37,7 +37,7 @@ static void push_to_all(void) {
     }
 }
 
-/// Takes an empty message, if there is one.
+/// Receives an empty message, if one has arrived; returns whether.
 static int take_word(int tag) {
     int is_there = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &is_there, MPI_STATUS_IGNORE);
@@ -45,7 +45,7 @@ static int take_word(int tag) {
     return is_there;
 }
 
-/// Until all ranks have enough, as detected by rank 0. No rank is done.
+/// Polls until rank 0 detects that all ranks have enough items. No rank calls done.
 static void poll(const int* have, int enough) {
     enum { has_enough, all_have };
     int said = 0, heard = 0;
@@ -83,7 +83,8 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
 
-    // To the other corner and back, over ranks 2 and 6; with it comes what is for ranks 2 and 8, and nothing else.
+    // From corner to corner and back, over ranks 2 and 6. Only items for ranks 2 and 8 share these
+    // buckets.
     open_stream(2);
     double begin = MPI_Wtime();
     push_to_all();

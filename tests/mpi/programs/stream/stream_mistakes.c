@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors of programs with streams: `stream_mistakes WHAT`, or `returned`: all that are returned as errors,
-// on three ranks.
+// Errors of programs with streams, on three ranks: `stream_mistakes WHAT`; WHAT is a mistake, or
+// `returned` (all mistakes that return an error).
 #include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <topoloom_stream.h>
 
 static topoloom_stream inner;
-static int abandoned;  // what the call in a handler has returned
+static int abandoned;  // status of the call in the handler
 
 static int take(void* context, const void* items, int count) {
     (void)items;
@@ -33,7 +33,7 @@ static int abandon_in_handler(void) {
     return abandoned;
 }
 
-/// By a call for items of a fixed size.
+/// Pushes to a stream of variable sizes by a call for a fixed size.
 static int push_variable(int many) {
     const long value = 1;
     const int self = 0;
@@ -120,7 +120,7 @@ static int make(const char* what) {
         topoloom_stream_push(stream, &value, 0);
         status = MPI_SUCCESS;
         topoloom_stream_wait(stream);
-        status = MPI_ERR_OTHER;  // it got here: the inner wait has returned
+        status = MPI_ERR_OTHER;  // reached if the inner wait returns
     }
     topoloom_stream_free(&stream);
     topoloom_stream_free(&pulled);

@@ -18,12 +18,12 @@ SLOTS, UPDATES = 100, 20_000
 
 
 def random_slots(rank: int) -> np.ndarray:
-    """Return the entries that a rank updates."""
+    """Return random entries for a rank to update."""
     return np.random.default_rng(rank).integers(0, SLOTS * comm.size, UPDATES)
 
 
 def histogram(dimensions: int | Literal["auto"]) -> None:
-    """Count the random entries of all ranks, in small buckets."""
+    """Count the random entries of all ranks, with small buckets."""
     table = np.zeros(SLOTS, np.int64)
 
     def count(slots: np.ndarray) -> None:
@@ -42,7 +42,7 @@ def histogram(dimensions: int | Literal["auto"]) -> None:
 
 
 def gather() -> None:
-    """Request entries from their ranks, whose handlers answer."""
+    """Request entries from the ranks that store them; their handlers answer."""
     request = np.dtype([("asker", "i4"), ("number", "i4"), ("entry", "i8")])
     answers = Stream(comm, request, mpicc=MPICC)
 
@@ -82,7 +82,7 @@ def order() -> None:
 
 
 def mistakes() -> list[str]:
-    """Refuse invalid items, and continue after a failing handler."""
+    """Expect that invalid items are rejected, and continue after a failing handler."""
     found, seen = [], 0
 
     def fail_at_first(items: np.ndarray) -> None:
@@ -116,7 +116,7 @@ def mistakes() -> list[str]:
 
 
 def refusals() -> list[str]:
-    """Keep all digits, explain failed calls, and call no handler of a closed stream."""
+    """Get explanations of inexact items, of failed calls, and of closed streams."""
     found = []
     for dtype, item in ((np.int32, 2**40), (np.float32, 1e300)):
         with Stream(comm, dtype, mpicc=MPICC) as stream:
@@ -143,7 +143,7 @@ def refusals() -> list[str]:
 
 
 def abandon() -> None:
-    """Leave a stream whose handler fails: none of its items reach the next stream."""
+    """Abandon a stream whose handler fails: none of its items reach the next stream."""
 
     def fail(items: np.ndarray) -> None:
         raise ValueError("a bad item")
@@ -163,7 +163,7 @@ def abandon() -> None:
 
 
 def two() -> None:
-    """Raise the exception of a handler from the call of another stream."""
+    """Expect the exception of one stream's handler from another stream's call."""
 
     def fail(items: np.ndarray) -> None:
         raise ValueError("a bad item")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Meshes that change from phase to phase: `tuning_cases WAY BUCKET K...`. In each phase a rank pushes K items to every other; WAY says
-// whether they are handled, pulled, or answered by a second stream of that kind. Rank 0 prints what is chosen after each phase.
+// Meshes that change from phase to phase: `tuning_cases WAY BUCKET K...`. In phase i, each rank
+// pushes K_i items to every other rank. WAY: items are `handled`, `pulled`, or `answered` by a
+// second stream that chooses its mesh. Rank 0 prints the settings after each phase.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>

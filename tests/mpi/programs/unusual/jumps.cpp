@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends to an invalid rank, leaves the call from the error handler by throw or jump, and then
-// goes on: 10 bytes to the next rank.
+// Sends to an invalid rank, leaves the error handler by throw or longjmp, then sends 10 bytes to
+// the next rank.
 #include <mpi.h>
 
 #include <csetjmp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends 10 bytes round a ring; then rank 1 ends as it is told, and the others wait for it.
+// Sends 10 bytes around a ring; then rank 1 ends as requested, while the other ranks wait.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
