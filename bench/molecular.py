@@ -24,7 +24,7 @@ WAYS = ("block", NAIVE, "bricks", "multisection", "auto(effort=fast)")
 
 
 def measure() -> list[dict[str, Any]]:
-    """Place on every torus by every mapper: hop-bytes, load over mean, CPU time."""
+    """Place on every torus by every mapper: hop-bytes, load over mean, CPU seconds."""
     graph = molecular_dynamics(CELLS)
     results = []
     for processors in PROCESSORS:
@@ -54,7 +54,7 @@ def measure() -> list[dict[str, Any]]:
 
 
 def table(results: list[dict[str, Any]]) -> str:
-    """Write a line for each torus and mapper."""
+    """Format a line per torus and mapper."""
     lines = [
         "| processors | torus | placed by | hop-bytes | load max / average | CPU |",
         "| ---: | --- | --- | ---: | ---: | ---: |",
@@ -68,7 +68,7 @@ def table(results: list[dict[str, Any]]) -> str:
 
 
 def draw(results: list[dict[str, Any]], file: Path) -> None:
-    """Draw a brick and the shells around it, and hop-bytes by processors."""
+    """Draw a brick with the shells around it, and hop-bytes by processors."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -104,7 +104,7 @@ def draw(results: list[dict[str, Any]], file: Path) -> None:
 
 
 def _draw_shells(panel: Any, color: str, text: str) -> None:
-    """Draw the positions of 4 x 4 patches on a torus, and distances to two of them."""
+    """Draw 4 x 4 patches on a torus, and the distances from two of them."""
     from matplotlib.colors import LinearSegmentedColormap
 
     side = 16

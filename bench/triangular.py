@@ -2,8 +2,8 @@
 """Triangular grids: four orders on consecutive slots, and placed for all groups.
 
 Usage: ``PYTHONPATH=bench python -m triangular [--rows 23,47] [--figure FILE]``. Prints
-Markdown. Machine and sizes are those of H. M. Aktulga et al., Euro-Par 2012: Hopper,
-messages in units of those of 23 rows, congestion per unit of capacity.
+Markdown. Machine and sizes are from H. M. Aktulga et al., Euro-Par 2012: Hopper,
+message sizes in units of those of 23 rows, congestion per unit of capacity.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from topoloom.graphs.phases import add_phases
 ORDERS = ("dm", "bdm", "cm", "bcm")
 GROUPS = ("column", "row", "orthogonalization")
 MAPPER = "auto(effort=fast)"
-CAPACITY = 9.4e9 / UNIT  # of a link along x or z
+CAPACITY = 9.4e9 / UNIT  # per link along x or z
 FRAGMENTS = 4
 
 
 @dataclass(frozen=True)
 class Result:
-    """One order of one grid in one allocation, judged group by group."""
+    """Results of one order of one grid on one allocation, by group."""
 
     rows: int
     ragged: bool
@@ -39,7 +39,7 @@ class Result:
 
 
 def measure(machine: Machine, rows: int, ragged: bool, order: str) -> Result:
-    """Place the phases of one order for the least congestion, summed over them."""
+    """Place the phases of one order for minimum congestion, summed over the phases."""
     sizes = {n: unknowns / n for n, unknowns in PROBLEMS.values()}
     size = round(UNIT * round(sizes[rows] / sizes[23], 1))
     nodes = -(-rows * (rows + 1) // 2 // machine.slots_per_node)
@@ -64,12 +64,12 @@ def measure(machine: Machine, rows: int, ragged: bool, order: str) -> Result:
 
 
 def congestion(judgements: list[Judgement]) -> list[float]:
-    """Return the congestion of every group in the units of the paper."""
+    """Return the congestion of every group in the paper's units."""
     return [it.congestion_max * CAPACITY for it in judgements]
 
 
 def table(results: list[Result]) -> str:
-    """Write a line of D, T and X of every group for each order and mapper."""
+    """Format D, T and X of every group, a line per order and mapper."""
     lines = [
         "| rows | nodes | order | placed | columns D, T, X | rows D, T, X "
         "| orthogonalization D, T, X | sum of X |",
@@ -94,7 +94,7 @@ def table(results: list[Result]) -> str:
 
 
 def draw(results: list[Result], file: Path) -> None:
-    """Draw the orders of five rows, and below them the sums of congestion."""
+    """Draw the orders of five rows, and below the sums of congestion."""
     import matplotlib
 
     matplotlib.use("Agg")

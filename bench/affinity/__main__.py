@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def patterns_table(found: Sequence[Bandwidths]) -> str:
-    """Write the slowest message of every pattern and affinity."""
+    """Print the bandwidth of the slowest message for every pattern and affinity."""
     names = (*NAMED, BEST)
     rows = [
         row("slowest, GB/s", *names, "8 random"),
@@ -57,7 +57,7 @@ def patterns_table(found: Sequence[Bandwidths]) -> str:
 
 
 def sizes_table() -> str:
-    """Write the slowest message of RD 1 by size."""
+    """Print the bandwidth of RD 1's slowest message by size."""
     rows = [
         row("RD 1, GB/s", *map(format_bytes, SIZES)),
         row("---", *["---:"] * len(SIZES)),
@@ -68,7 +68,7 @@ def sizes_table() -> str:
 
 
 def particles_table() -> str:
-    """Write the communication of the particle program, and when it matters."""
+    """Print the communication time of the particle program, and when it matters."""
     found = simulate()
     fast = found[BEST].mean
     rows = [
@@ -97,7 +97,7 @@ def row(*words: str) -> str:
 
 
 def three(rate: Rate) -> str:
-    """Write worst, mean and best, or one number if they are equal."""
+    """Format worst, mean and best, or one number if they are equal."""
     return " ".join(dict.fromkeys(f"{one / 1e9:.1f}" for one in rate))
 
 

@@ -31,7 +31,7 @@ SGLANG = Path("build/bench-ai/sglang")
 
 
 class Part(NamedTuple):
-    """A table of a page; its marks have the name of the part."""
+    """A table of a documentation page; its name is that of the markers in the page."""
 
     page: str
     make: Callable[[argparse.Namespace], str]

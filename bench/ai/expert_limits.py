@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Limits of visited nodes: loads, and the number of known tokens."""
+"""Lower limits of visited nodes per token, and the effect of slack and more tokens."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from topoloom.tasks.experts.place import SlackCost
 
 
 class Limits(NamedTuple):
-    """Visits of our placements of a workload under a dispatch.
+    """Visited nodes per token of our placements of a workload under a dispatch.
 
-    `more`: with four times the tokens; `free`: with twice the load on the busiest GPU;
-    `independent`: of tokens whose choices have nothing in common, on even nodes, with
-    as large a share of choices on the own node as any replicas keep there.
+    `more`: with four times the tokens; `free`: with up to twice the load on the busiest
+    GPU; `independent`: expected value for tokens with independent choices on balanced
+    nodes, with the largest share of choices that replicas can keep on the own node.
     """
 
     routing: str
@@ -43,7 +43,7 @@ class Limits(NamedTuple):
 
 
 def find_limits(layers: int, redundant: int) -> list[Limits]:
-    """Place all workloads with tokens: with 1 % of slack, and without each limit."""
+    """Place all workloads by tokens: with 1 % of slack, and without each limit."""
     nodes = np.repeat(np.arange(NODES), GPUS // NODES)
     slots = (EXPERTS + redundant) // GPUS
     rows = []
@@ -77,7 +77,7 @@ def _least_share(loads: Floats, redundant: int) -> float:
 
 
 def _independent(share: float | None) -> float:
-    """Return the expected number of other nodes visited."""
+    """Return the expected number of other nodes that a token visits."""
     others = NODES - 1
     if share is None:
         return others * (1 - math.pow(1 - 1 / NODES, CHOSEN))
@@ -85,7 +85,7 @@ def _independent(share: float | None) -> float:
 
 
 def try_slacks() -> tuple[SlackCost, ...]:
-    """Place 64 experts in 4 hidden groups, with 32 redundant ones, on 4 nodes."""
+    """Place 64 experts with 4 hidden groups, and 32 redundant experts, on 4 nodes."""
     random = np.random.default_rng(1)
     layers, tokens, groups, size = 2, 4096, 4, 16
     numbers = random.permutation(groups * size).reshape(groups, size)
@@ -103,7 +103,7 @@ def try_slacks() -> tuple[SlackCost, ...]:
 
 
 def limits_table(rows: Sequence[Limits]) -> str:
-    """Write the limits as Markdown."""
+    """Format the limits as Markdown."""
     lines = [
         "| routing | dispatch | ours | 4 x the tokens | busiest GPU free "
         "| independent choices |",
@@ -119,7 +119,7 @@ def limits_table(rows: Sequence[Limits]) -> str:
 
 
 def slacks_table(tried: Sequence[SlackCost]) -> str:
-    """Write the slacks as Markdown."""
+    """Format the costs of slacks as Markdown."""
     lines = ["| `--slack` | visits | busiest GPU | step |", "| ---: " * 4 + "|"]
     lines += [
         f"| {one.slack:g} | {one.visits:.2f} | {one.load - 1:+.1%} "

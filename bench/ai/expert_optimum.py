@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The fewest visits of small placements of experts, by HiGHS."""
+"""Optimal visits of small placements of experts, by HiGHS."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 
 
 class OptimumCounts(NamedTuple):
-    """Number of jobs of a row, jobs at the optimum, and the largest gap."""
+    """A row of the table: jobs, jobs solved to the optimum, and the largest gap."""
 
     name: str
     jobs: int
@@ -28,18 +28,18 @@ class OptimumCounts(NamedTuple):
 
 
 class Program:
-    """An integer program, row by row; all variables are 0 or 1."""
+    """A binary integer program, built row by row."""
 
     def __init__(self, variables: int) -> None:
         self.cost = np.zeros(variables)
         self._rows: list[tuple[list[int], list[float], float, float]] = []
 
     def add(self, columns: Any, values: Any, low: float, high: float) -> None:
-        """Require that a sum lies between two limits."""
+        """Add a constraint: a weighted sum lies between two limits."""
         self._rows.append((list(columns), list(values), low, high))
 
     def solve(self) -> float | None:
-        """Return the least cost; None if nothing meets all limits."""
+        """Return the minimum cost; None if the program is infeasible."""
         row = [i for i, (columns, *_) in enumerate(self._rows) for _ in columns]
         column = [c for columns, *_ in self._rows for c in columns]
         value = [v for _, values, *_ in self._rows for v in values]
@@ -58,7 +58,7 @@ class Program:
 def least_of_tokens(
     loads: Floats, choices: Integers, nodes: Integers, slots: int, most: float
 ) -> float | None:
-    """Find the fewest visits per token; every expert is held once."""
+    """Compute the minimum visits per token; every expert has one replica."""
     experts, gpus, count = len(loads), len(nodes), int(nodes.max()) + 1
     program = Program(experts * gpus + len(choices) * count)
     for expert in range(experts):
@@ -80,9 +80,10 @@ def least_of_tokens(
 def least_of_loads(
     loads: Floats, nodes: Integers, slots: int, most: float
 ) -> float | None:
-    """Find the least share that leaves its node, replicas on different nodes.
+    """Compute the minimum inter-node share; replicas are on different nodes.
 
-    Variables say that an expert has r replicas, and that one of these is on a GPU.
+    The binary variables state that an expert has r replicas, and that one of them is on
+    a given GPU.
     """
     experts, gpus, count = len(loads), len(nodes), int(nodes.max()) + 1
     program = Program(experts * count * (gpus + 1))
@@ -110,7 +111,7 @@ def least_of_loads(
 
 
 def compare_optimum(jobs: int, seed: int = 1) -> list[OptimumCounts]:
-    """Place small jobs by Topoloom and by HiGHS, with the same limit of the load."""
+    """Place small jobs by Topoloom and by HiGHS, with the same load limit."""
     random = np.random.default_rng(seed)
     single, pairs = np.arange(3), np.repeat(np.arange(2), 2)
     gaps: dict[str, list[float | None]] = {"tokens": [], "loads": []}
@@ -119,7 +120,7 @@ def compare_optimum(jobs: int, seed: int = 1) -> list[OptimumCounts]:
         score = topics[random.integers(3, size=24)] + random.gumbel(size=(24, 9))
         choices = np.argsort(-score, axis=1)[:, :3]
         loads = np.bincount(choices.ravel(), minlength=9).astype(float)
-        # Twice each: what the search sees is then what is measured.
+        # Repeat each token, because the search and the evaluation use alternate tokens.
         twice = np.repeat(choices, 2, axis=0)
         gaps["tokens"].append(
             _gap(
@@ -158,13 +159,13 @@ def _gap(
     ours = measure_experts(loads[None], nodes, held, choices, nearest=nearest)[0]
     most = measure_experts(loads[None], nodes, even)[0][1] * (1 + slack)
     optimum = least(most * (1 + 1e-9))
-    if optimum is None:  # with a replica per node at most
+    if optimum is None:  # infeasible with a replica per node at most
         return None
     return float(ours[0] / optimum - 1 if optimum > 0 else ours[0])
 
 
 def optimum_table(rows: Sequence[OptimumCounts]) -> str:
-    """Write the comparison with optima as Markdown."""
+    """Format the comparison with optima as Markdown."""
     lines = [
         "| small jobs | jobs | at the optimum | largest gap |",
         "| --- | ---: | ---: | ---: |",

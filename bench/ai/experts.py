@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Experts on GPUs: our placements compared with those of DeepSeek's EPLB."""
+"""Experts on GPUs: our placements compared with DeepSeek's EPLB."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ Integers = NDArray[np.int64]
 
 
 class Routing(NamedTuple):
-    """Drawn tokens.
+    """Distribution of random tokens.
 
-    `popular` and `topical` are the spread of the logarithms of weights: of experts for
-    all tokens, and for those of a topic. Of `groups`, a token goes to the best 4 only.
+    `popular` and `topical` are standard deviations of logarithmic weights: of experts
+    for all tokens, and for the tokens of a topic. If there are several `groups`, a
+    token uses only its best 4 groups.
     """
 
     name: str
@@ -55,14 +56,15 @@ EXPERTS, GPUS, NODES, CHOSEN, TOKENS = 256, 64, 8, 8, 4096
 class PlacementCost(NamedTuple):
     """Cost of a placement of experts, averaged over layers."""
 
-    visits: float  # of nodes, per token
-    excess: float  # of the busiest GPU over the mean
+    visits: float  # visited nodes per token
+    excess: float  # busiest GPU over the mean, minus 1
 
 
 class Row(NamedTuple):
-    """A workload under a dispatch: placements of EPLB and ours.
+    """Costs of a workload under a dispatch: EPLB's and our placements.
 
-    `ours` exceeds our most even placement by 1 % at most, `matched` EPLB's by 1 %.
+    Loads of `ours` exceed our most balanced placement by 1 % at most; those of
+    `matched` exceed EPLB's by 1 % at most.
     """
 
     routing: str
@@ -81,7 +83,7 @@ class Row(NamedTuple):
 def draw(
     routing: Routing, layers: int, seed: int = 1, tokens: int = TOKENS
 ) -> Integers:
-    """Draw the experts of tokens; shape ``(layers, tokens, chosen)``."""
+    """Draw the experts of random tokens; shape ``(layers, tokens, chosen)``."""
     random = np.random.default_rng(seed)
     found = np.empty((layers, tokens, CHOSEN), np.int64)
     for layer in found:
@@ -99,14 +101,14 @@ def draw(
 
 
 def count(choices: Integers) -> Floats:
-    """Count the tokens of each expert of every layer."""
+    """Count the tokens per layer and expert."""
     return np.stack(
         [np.bincount(one.ravel(), minlength=EXPERTS) for one in choices]
     ).astype(float)
 
 
 def compare(python: Path, wheel: Path, layers: int, redundant: int) -> list[Row]:
-    """Place all workloads by EPLB and by Topoloom, with tokens and by loads alone."""
+    """Place all workloads by EPLB and by Topoloom, by tokens and by loads alone."""
     rows = []
     nodes = np.repeat(np.arange(NODES), GPUS // NODES)
     slots = (EXPERTS + redundant) // GPUS
@@ -126,7 +128,7 @@ def compare(python: Path, wheel: Path, layers: int, redundant: int) -> list[Row]
 
 
 class Job(NamedTuple):
-    """Experts to place, and the GPUs."""
+    """Expert loads, optional tokens, and the GPUs of a placement problem."""
 
     loads: Floats
     nodes: Integers
@@ -135,13 +137,13 @@ class Job(NamedTuple):
     nearest: bool
 
     def layer(self, number: int) -> Job:
-        """Return one layer."""
+        """Return the job of a single layer."""
         part = slice(number, number + 1)
         choices = None if self.choices is None else self.choices[part]
         return self._replace(loads=self.loads[part], choices=choices)
 
     def placed(self, slack: float) -> NDArray[np.uint32]:
-        """Place by Topoloom."""
+        """Place the experts by Topoloom; return the replicas' slots."""
         tokens = None if self.choices is None else self.choices.reshape(-1, CHOSEN)
         return place_experts(
             self.loads,
@@ -153,7 +155,7 @@ class Job(NamedTuple):
         )[1]
 
     def measured(self, held: NDArray[np.uint32]) -> Floats:
-        """Measure with tokens that the search has not seen."""
+        """Measure a placement with tokens that the search did not use."""
         unseen = None
         if self.choices is not None:
             unseen = self.choices[:, 1::2].reshape(-1, CHOSEN)
@@ -162,11 +164,11 @@ class Job(NamedTuple):
         )
 
     def cost(self, held: NDArray[np.uint32]) -> PlacementCost:
-        """Average over the layers."""
+        """Return the cost of a placement, averaged over layers."""
         return _placed(self.measured(held))
 
     def matched(self, theirs: NDArray[np.uint32]) -> NDArray[np.uint32]:
-        """Place layer by layer; the busiest GPU has EPLB's load and 1 % at most."""
+        """Place layer by layer; the busiest GPU has at most EPLB's load plus 1 %."""
         found = []
         for number in range(len(self.loads)):
             one = self.layer(number)
@@ -185,7 +187,7 @@ def _placed(rows: Floats) -> PlacementCost:
 def eplb(
     python: Path, wheel: Path, loads: Floats, replicas: int, groups: int
 ) -> NDArray[np.uint32]:
-    """Run EPLB: by groups of experts where a node can have entire ones."""
+    """Run EPLB; it keeps groups of experts on one node if possible."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with zipfile.ZipFile(wheel) as file:
@@ -199,7 +201,7 @@ def eplb(
 
 
 def seconds_for(layers: int) -> float:
-    """Return the CPU time of placing a model of many layers, with SGLang's dispatch."""
+    """Return the CPU seconds of placing a model of many layers, SGLang's dispatch."""
     choices = draw(ROUTINGS[3], layers)
     nodes = np.repeat(np.arange(NODES), GPUS // NODES)
     job = Job(count(choices), nodes, (EXPERTS + 64) // GPUS, choices, True)
@@ -209,7 +211,7 @@ def seconds_for(layers: int) -> float:
 
 
 def experts_table(rows: Sequence[Row]) -> str:
-    """Write the comparison as Markdown."""
+    """Format the comparison as Markdown."""
     lines = [
         "| routing | busiest expert | known | dispatch | EPLB | load | ours | load "
         "| saved | at EPLB's load | saved |",

@@ -15,13 +15,13 @@ from topoloom.frameworks.megatron import AXES, MegatronJob
 
 RELEASES = ("0.8.0", "0.12.3", "0.16.1")
 
-#: Maximum ranks of a random job; Megatron takes a second for a thousand.
+#: Maximum ranks of a random job; Megatron takes 1 s for a thousand ranks.
 MOST = 512
 
 
 @dataclass
 class Compared:
-    """Counts over the settings of a release."""
+    """Counts per release."""
 
     release: str
     jobs: int = 0
@@ -33,7 +33,7 @@ class Compared:
 
 
 def compare(release: str, settings: int, seed: int) -> Compared:
-    """Draw settings; check all offered names, and four invalid ones, with Megatron."""
+    """Draw settings; check all offered names, and four other ones, with Megatron."""
     random = Random(seed)
     found = Compared(release)
     while found.jobs < settings:
@@ -45,7 +45,7 @@ def compare(release: str, settings: int, seed: int) -> Compared:
         try:
             job = MegatronJob(**sizes, release=rules)
         except Error:
-            # Megatron refuses every job that we refuse, with any name.
+            # Megatron rejects every job that we reject, with any name.
             found.wrongly_refused += _groups(release, sizes, "-".join(AXES)) is not None
             continue
         found.jobs += 1
@@ -80,7 +80,7 @@ def _groups(
     release: str, sizes: dict[str, int], name: str
 ) -> dict[tuple[str, ...], list[list[int]]] | None:
     if release == "0.8.0" and sizes["etp"] != sizes["tp"]:
-        return None  # it has no etp
+        return None  # release 0.8.0 has no etp
     try:
         return megatron_groups(release, sizes, name)
     except REFUSALS:
@@ -88,7 +88,7 @@ def _groups(
 
 
 def groups_table(rows: Sequence[Compared]) -> str:
-    """Write the groups as Markdown."""
+    """Format the comparison of groups as Markdown."""
     lines = [
         "| Megatron-Core | settings | names offered | groups compared | different "
         "| names it rejects | that we refuse wrongly |",

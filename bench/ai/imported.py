@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Imported compiled programs: bytes and meshes compared with their own counts."""
+"""Imported compiled programs: bytes and meshes compared with the programs' counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROGRAMS = Path(__file__).with_name("programs.py")
 
 
 class Imported(NamedTuple):
-    """A program: mesh, bytes, whether the import agrees, CPU seconds."""
+    """Results of a program: mesh, bytes, whether the import agrees, CPU seconds."""
 
     name: str
     mesh: dict[str, int]
@@ -31,7 +31,7 @@ class Imported(NamedTuple):
 
 
 def import_programs(python: Path) -> Iterator[Imported]:
-    """Compile the programs with a Python that has JAX, and import each."""
+    """Compile the programs in a Python that has JAX, and import each."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([python, PROGRAMS, folder], check=True, stderr=subprocess.PIPE)
         about = json.loads((Path(folder) / "programs.json").read_text())
@@ -66,7 +66,7 @@ def _import(
 
 
 def large_program(side: int, operations: int) -> str:
-    """Write a program on side x side x side devices, whose groups are lists."""
+    """Write a program for side x side x side devices, with explicit lists of groups."""
     devices = side**3
     lines = [f"HloModule large, num_partitions={devices}", ""]
     lines += ["ENTRY %main (p: f32[1024]) -> f32[1024] {"]
@@ -86,7 +86,7 @@ def large_program(side: int, operations: int) -> str:
 
 
 def import_large(side: int = 16, operations: int = 60) -> Imported:
-    """Import a program of 4,096 devices."""
+    """Import a program for 4,096 devices."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.hlo"
         path.write_text(large_program(side, operations))
@@ -101,7 +101,7 @@ def import_large(side: int = 16, operations: int = 60) -> Imported:
 
 
 def imported_table(rows: Sequence[Imported]) -> str:
-    """Write the imported programs as Markdown."""
+    """Format the imported programs as Markdown."""
     lines = [
         "| program | mesh | bytes | bytes that differ | mesh equal | CPU seconds |",
         "| --- | --- | ---: | ---: | --- | ---: |",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times of NCCL collectives compared with published tables of nccl-tests."""
+"""Times of NCCL collectives compared with published results of nccl-tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEAR = 0.15
 
 
 class Row(NamedTuple):
-    """A size: the published time, and that of the model."""
+    """Published and predicted time of a size."""
 
     bytes: int
     published_us: float
@@ -27,17 +27,17 @@ class Row(NamedTuple):
 
     @property
     def off(self) -> float:
-        """The relative error of the model."""
+        """The relative error of the prediction."""
         return self.choice.seconds * 1e6 / self.published_us - 1
 
     @property
     def is_near(self) -> bool:
-        """Whether the model is close enough."""
+        """Whether the prediction is close enough."""
         return abs(self.off) <= NEAR
 
 
 class Table(NamedTuple):
-    """A published table, row by row; unseen if read after the model was made."""
+    """A published table, row by row; `unseen` if read after the model was fixed."""
 
     name: str
     operation: str
@@ -80,7 +80,7 @@ def _predicted(table: dict[str, Any]) -> Table:
 
 
 def nccl_table(tables: Sequence[Table]) -> str:
-    """Write the number of matching rows, and the others, as Markdown."""
+    """Format the number of matching rows, and the deviating rows, as Markdown."""
     lines = [
         "| published table | collective | rows | within 15 % | not within, off by |",
         "| --- | --- | ---: | ---: | --- |",
@@ -99,7 +99,7 @@ def nccl_table(tables: Sequence[Table]) -> str:
 
 
 def _outside(rows: Iterable[Row]) -> str:
-    """List the ranges of sizes with errors, and the largest error."""
+    """List the ranges of sizes with deviations, and the largest error."""
     ranges: list[list[Row]] = [[]]
     for row in rows:
         if not row.is_near:

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stands in for NCCL: loads the plugin in NCCL_PROFILER_PLUGIN as NCCL does, and reports the events of a script.
+// Emulates NCCL: loads the plugin in NCCL_PROFILER_PLUGIN, and reports the events of a script.
 //
 //   nccl_stub VERSION THREADS RANKS_PER_PROCESS END < SCRIPT
 //   nccl_stub VERSION THREADS EVENTS time|time-together
 //
-// Every thread of a rank runs all lines of the script that name the rank:
+// Every thread of a rank runs the lines of the script that contain the rank:
 //   communicator ID RANK...
 //   collective COMMUNICATOR FUNCTION DATATYPE COUNT ROOT TIMES plan|graph|copy|symmetric
 //   message COMMUNICATOR SOURCE TARGET DATATYPE COUNT TIMES
-// with indices of communicators and of the tables of names. END is finalize, exit (without it), kill, which
-// ends rank 0, or terminate, which ends all by SIGTERM. With GIVE_RANKS, processes of one rank know it, as from a launcher.
+// COMMUNICATOR, FUNCTION and DATATYPE are indices. END is finalize, exit (without finalize), kill (kills rank 0)
+// or terminate (SIGTERM on all ranks). With GIVE_RANKS, processes of one rank set its number as a launcher does.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -26,9 +26,9 @@ enum { MOST = 64 };
 
 struct step {
     int communicator, function, datatype, root, times;
-    int source, target;  // of a message; source is -1 for a collective
+    int source, target;  // ranks of a message; source is -1 for a collective
     size_t count;
-    char how;  // the first letter
+    char how;  // first letter of the last word
 };
 
 struct communicator {
@@ -47,7 +47,7 @@ static int communicator_count_, step_count_, version_, world_;
 static const struct plugin* plugin_;
 static _Thread_local int device_ = -1;
 
-/// Replaces the function of CUDA that the plugin calls.
+/// Replaces the CUDA function that the plugin calls.
 int cuCtxGetDevice(int* device) {
     *device = device_;
     return device_ < 0;
@@ -97,13 +97,13 @@ static void* start(const struct member* one, int type, void* parent, const struc
     return handle;
 }
 
-/// A kernel under an operation that was planned, and the end of the operation.
+/// Reports a kernel of a planned operation, and the end of the operation.
 static void run_kernel(const struct member* one, void* operation, const struct step* step) {
     if (one->mask & KERNEL) plugin_->stop(start(one, KERNEL, operation, step, 0, 0));
     plugin_->stop(operation);
 }
 
-/// A group that NCCL has planned; until 2.27 nothing in it is reported without a handle of it.
+/// Reports a planned group; up to 2.27, NCCL reports its operations only if the group has a handle.
 static void plan(const struct member* one, void* call, const struct step* step, int type, int function,
                  int place) {
     void* group = one->mask & (GROUP | COLLECTIVE | MESSAGE) ? start(one, GROUP, NULL, step, 0, 0) : NULL;
@@ -157,7 +157,7 @@ static struct member begin(uint64_t id, int place, int size) {
     return one;
 }
 
-/// As torchrun does with its ranks, which may have children that know nothing of the plugin.
+/// Terminates like torchrun, whose ranks may have children without a plugin.
 static void terminate(void) {
     int status = 0;
     const pid_t child = fork();
@@ -248,7 +248,7 @@ static double cpu_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/// Report collectives of 64 sizes, and nothing else, so that all time is the plugin's but for a descriptor.
+/// Reports collectives of 64 sizes; apart from filling descriptors, all time is the plugin's.
 static void* time_events(void* given) {
     struct timed* timed = given;
     struct step steps[64];
@@ -265,7 +265,7 @@ static int time_plugin(int threads, long events, int together) {
     struct member members[MOST];
     struct timed timed[MOST];
     double seconds = 0;
-    communicators_[0].id = 1000;  // which events say before version 4
+    communicators_[0].id = 1000;  // part of events before version 4
     for (int t = 0; t < threads; t++) {
         members[t] = t == 0 || !together ? begin(1000u + (unsigned)t, 0, 8) : members[0];
         timed[t] = (struct timed){&members[t], events, 0};

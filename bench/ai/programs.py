@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of JAX, compiled for CPU devices; each states its traffic.
+"""JAX programs, compiled for CPU devices; each states its traffic.
 
-Run by a Python that has JAX, with a folder: writes NAME.hlo there, and what each
-program counts as programs.json. Bytes are those of all calls: the buffer of an
-all-reduce and of a reduce-scatter, the part of a rank of an all-gather, what goes to
-one other of an all-to-all, and what the busiest rank sends along chains and rings.
+Runs in a Python that has JAX. Writes NAME.hlo, and the traffic of all programs as
+programs.json, to a folder. Bytes are sums over calls: the buffer of an all-reduce or
+reduce-scatter, a rank's part of an all-gather, the block per peer of an all-to-all, and
+the busiest rank's sent bytes along chains and rings.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ import jax.numpy as jnp  # noqa: E402
 from jax import lax  # noqa: E402
 from jax.sharding import AxisType, NamedSharding, PartitionSpec  # noqa: E402
 
-F = 4  # bytes of an element
+F = 4  # bytes per element
 
 
 class Program(NamedTuple):
-    """A mesh, slowest axis first; the shape of a shard; the program; its traffic."""
+    """Mesh (slowest axis first), shape of a shard, function, and its traffic."""
 
     mesh: dict[str, int]
     shape: tuple[int, ...]
@@ -169,7 +169,7 @@ PROGRAMS = {
 
 
 def compiled(program: Program) -> str:
-    """Compile a program that moves shards by hand."""
+    """Compile a program with explicit communication of shards."""
     mesh = _mesh(program.mesh)
     spec = PartitionSpec(tuple(program.mesh))
     count = mesh.size
@@ -182,7 +182,7 @@ def compiled(program: Program) -> str:
 
 
 def automatic() -> tuple[str, dict[str, int], dict[str, int]]:
-    """Compile a product whose sums XLA inserts: rows along dp, the inner axis tp."""
+    """Compile a matrix product: rows along dp, inner axis along tp; XLA adds sums."""
     sizes = {"dp": 4, "tp": 2}
     mesh = _mesh(sizes)
 

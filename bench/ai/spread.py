@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arnold's problem: groups of a job in few leaf groups of a fragmented fat tree.
+"""Groups of a job in few leaf groups of a fragmented fat tree (Arnold's problem).
 
 Arnold (He et al., NeurIPS 2025, arXiv:2509.15940) reports up to 1.67 times smaller
 spreads than the best of best fit, random fit, packing and recursive bisection. Its
-clusters are not published; here leaf groups have drawn numbers of free hosts.
+clusters are not published; here, the free hosts of leaf groups are random.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from topoloom.allocations.spread.host_mesh import HostMesh, make_host_mesh
 
 
 class Setting(NamedTuple):
-    """A job and its clusters: leaf groups, and hosts of each."""
+    """A job, and the size of its clusters: leaf groups, and hosts per group."""
 
     mesh: Mapping[str, int]
     leaves: int
     hosts: int
 
 
-#: GPUs of a host; tp lies inside.
+#: GPUs per host; tp is inside a host.
 PER_HOST = 8
 
 SETTINGS = (
@@ -46,11 +46,11 @@ class Spread(NamedTuple):
     Attributes
     ----------
     weighted
-        Whether the mean of all axes' largest spreads counted, or the largest of all.
+        Whether the cost is the mean over axes of the largest spread, or the maximum.
     ratios
-        Spread of bin packing over ours, and of best fit over ours, of each cluster.
+        Per cluster: spread of bin packing over ours, and of best fit over ours.
     proven
-        Clusters on which no choice is better, and largest excess over the bound.
+        Clusters with proven optimum, and the largest ratio to the lower bound.
     """
 
     setting: Setting
@@ -64,7 +64,7 @@ class Spread(NamedTuple):
 
 
 def compare(setting: Setting, weighted: bool, clusters: int, seed: int) -> Spread:
-    """Draw clusters with 1/8 to all of each leaf group free, and compare."""
+    """Draw clusters with 1/8 to all hosts of each leaf group free, and compare."""
     random = np.random.default_rng(seed)
     axes = {name: 1.0 for name in setting.mesh if name != "tp"}
     mesh = make_host_mesh(setting.mesh, PER_HOST, axes, weighted)
@@ -83,7 +83,7 @@ def compare(setting: Setting, weighted: bool, clusters: int, seed: int) -> Sprea
 
 
 def _cluster(random: np.random.Generator, setting: Setting, needed: int) -> list[int]:
-    """Draw free hosts until they suffice."""
+    """Draw free hosts per leaf group until they suffice for the job."""
     while True:
         low, high = setting.hosts // 8, setting.hosts + 1
         free: list[int] = random.integers(low, high, setting.leaves).tolist()
@@ -92,7 +92,7 @@ def _cluster(random: np.random.Generator, setting: Setting, needed: int) -> list
 
 
 def _best_fit(mesh: HostMesh, free: Sequence[int]) -> float:
-    """Fill the leaf groups with the fewest free hosts first, as best fit does."""
+    """Return the spread of best fit: leaf groups with the fewest free hosts first."""
     leaves = sorted(range(len(free)), key=lambda leaf: free[leaf])
     spreads = mesh.spreads(fill_in_order(mesh, leaves, free))
     return mesh.measure(mesh.cost([int(one.max()) for one in spreads]))
@@ -103,7 +103,7 @@ def _cpu_seconds() -> float:
 
 
 def compare_all(clusters: int, seed: int) -> list[Spread]:
-    """Compare all settings, by both measures."""
+    """Compare all settings, by both costs."""
     return [
         compare(setting, weighted, clusters, seed)
         for weighted in (False, True)
@@ -112,7 +112,7 @@ def compare_all(clusters: int, seed: int) -> list[Spread]:
 
 
 def spread_table(rows: Sequence[Spread]) -> str:
-    """Write the results as Markdown."""
+    """Format the results as Markdown."""
     lines = [
         "| small | axes | hosts | leaf groups | bin packing / ours | least, most "
         "| best fit / ours | proven best | most above the bound | CPU seconds |",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Training steps of FSDP, alternately with and without the recorder.
+"""Times FSDP training steps, alternately with and without the recorder.
 
-torchrun starts it under `topoloom record`, with a file for the CPU seconds of steps,
-and of calls of a group of one rank, which do nothing else.
+torchrun starts the job under `topoloom record` and passes an output file. It contains
+CPU seconds of steps, and of calls on a group of one rank.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Seconds = dict[str, list[float]]
 
 
 def in_turn(work: Callable[[], None], times: int) -> Seconds:
-    """Measure the CPU time of a function, with and without the recorder."""
+    """Measure a function's CPU seconds per call, with and without the recorder."""
     recorder = sys.modules["topoloom_injected"]
     seconds: Seconds = {"with": [], "without": []}
     work()
@@ -47,7 +47,7 @@ def in_turn(work: Callable[[], None], times: int) -> Seconds:
 
 
 def main(file: Path) -> None:
-    """Run one rank; rank 0 writes."""
+    """Run one rank; rank 0 writes the file."""
     dist.init_process_group("gloo")
     mesh = init_device_mesh("cpu", (dist.get_world_size(),))
     layers = [torch.nn.Linear(WIDTH, WIDTH) for _ in range(LAYERS)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Training steps of FSDP2, and of DDP with each of its communication hooks.
 
-Ranks are all alike; one may be played in the place of all.
+All ranks are equal, so one emulated rank represents all.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ STEPS = 4
 
 
 def power() -> powerSGD_hook.PowerSGDState:
-    """Begin to compress in the third step."""
+    """Return a state that starts PowerSGD compression in the third step."""
     return powerSGD_hook.PowerSGDState(None, 2, start_powerSGD_iter=2)
 
 
 def local() -> post_localSGD_hook.PostLocalSGDState:
-    """Reduce among two ranks alone, from the third step on."""
+    """Return a state that reduces within pairs of ranks from the third step on."""
     pairs, _ = dist.new_subgroups(2)
     world = dist.group.WORLD
     return post_localSGD_hook.PostLocalSGDState(world, pairs, start_localSGD_iter=2)
 
 
-#: the state of a hook, and the hook
+#: name -> (function that makes the hook's state, hook)
 HOOKS: dict[str, tuple[Callable[[], object], object]] = {
     "fp16": (lambda: None, default_hooks.fp16_compress_hook),
     "bf16": (lambda: None, default_hooks.bf16_compress_hook),
@@ -61,7 +61,7 @@ def layers() -> torch.nn.Sequential:
 
 
 def train(model: torch.nn.Module) -> None:
-    """Take some steps."""
+    """Run some training steps."""
     optimizer = torch.optim.SGD(model.parameters(), 1e-3)
     for _ in range(STEPS):
         model(torch.ones(8, 300)).sum().backward()

@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def table(results: Sequence[Result]) -> str:
-    """Write a table as Markdown."""
+    """Format a table as Markdown."""
     rows = [
         "| machine | model | sizes | default | best name | best | `auto` | best order "
         "| by name | gain |",
@@ -72,7 +72,7 @@ def table(results: Sequence[Result]) -> str:
 
 
 def line(result: Result) -> str:
-    """Tell how a job ended, on a line."""
+    """Print how a job ended, on one line."""
     case, orders = result.case, result.orders
     return (
         f"{case.where:36} {case.model:16} {orders.given.total:7.3f} s, best "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks and times balancers, and compares near partners with others."""
+"""Checks and times balancers, and compares near partners with other methods."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from topoloom.cli.console import print_table
 
 
 def main() -> None:
-    """Run the command line; `--quick` takes a minute."""
+    """Run the command line; `--quick` takes one minute."""
     parser = argparse.ArgumentParser("balance", description=__doc__)
     parser.add_argument(
         "--quick", action="store_true", help="measure a part of each table"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times decisions one way or the other: `decide gathered|by_messages REPEATS` prints microseconds in the median, from the last
-// rank's start to the last rank's end, and the most messages that a rank sent in one, without those in MPI's own all-gather.
-// `decide message REPEATS` prints what a message of one number takes.
+// Times decisions. `decide gathered|by_messages REPEATS` prints the median microseconds, from the last rank's
+// start to the last rank's end, and the maximum messages per rank and decision (without MPI_Allgather's).
+// `decide message REPEATS` prints the microseconds of a message of one number.
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 static int sent_messages;
 
-// The linker puts these names in the place of what the library calls.
+// The linker option --wrap redirects the library's calls to this function.
 int __real_PMPI_Isend(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 int __wrap_PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                       MPI_Request* request) {
@@ -29,12 +29,12 @@ static double median(MPI_Comm comm, int decide, int repeats, int rank, int* most
     const topoloom_balance_options options = {.decide = decide};
     unsigned seed = (unsigned)rank + 1;
     int most = 0;
-    for (int i = -1; i < repeats; ++i) {  // the first sets the communicator up
+    for (int i = -1; i < repeats; ++i) {  // the first decision sets the communicator up
         seed = seed * 1664525U + 1013904223U;
         topoloom_plan* plan = NULL;
         MPI_Barrier(comm);
         sent_messages = 0;
-        double span[2] = {MPI_Wtime(), 0}, all[2] = {0, 0};  // simulated clocks are one
+        double span[2] = {MPI_Wtime(), 0}, all[2] = {0, 0};  // simulated clocks are synchronized
         topoloom_balance(comm, (seed >> 8) % 48, &options, &plan);
         span[1] = MPI_Wtime();
         if (sent_messages > most) most = sent_messages;
@@ -49,7 +49,7 @@ static double median(MPI_Comm comm, int decide, int repeats, int rank, int* most
     return 1e6 * found;
 }
 
-/// Half of what a letter takes to the next rank and back.
+/// Returns half of the round-trip time of a message of one number.
 static double time_message(int repeats, int rank) {
     long long letter = 0;
     const double start = MPI_Wtime();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times decisions of one rank that knows all loads: `decide_alone METHOD RANKS REPEATS` prints milliseconds of processor
-// time, the least of all.
+// Times decisions of one rank from the loads of all ranks: `decide_alone METHOD RANKS REPEATS` prints the
+// minimum milliseconds of CPU time.
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -19,7 +19,7 @@ from topoloom.tasks import block_ranks
 
 SIZES = (1000, 10_000, 100_000, 1_000_000)
 METHODS = ("alias", "alias(remainder=exact)", "sweep", "qwalk")
-#: Sizes of the simulations, then 10^6 slots on as many nodes or fewer.
+#: Machines of the simulations, and machines with up to 10^6 nodes for 10^6 ranks.
 MACHINES = (
     "torus:5x2+node:12",
     "torus:17x5+node:12",
@@ -32,7 +32,7 @@ MACHINES = (
 
 
 class Decision(NamedTuple):
-    """CPU seconds of a method, the least of several runs."""
+    """Minimum CPU seconds of a method over several runs."""
 
     method: str
     machine: str
@@ -43,7 +43,8 @@ class Decision(NamedTuple):
 def decide(repetitions: int) -> list[Decision]:
     """Time balancers without a machine by size, and near partners for 10^6 ranks.
 
-    The former from C, as ranks call them; the latter from Python.
+    Balancers without a machine are called from C, like on ranks; the others from
+    Python.
     """
     found = list(_decide_alone(repetitions))
     rng = np.random.default_rng(1)

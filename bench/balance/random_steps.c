@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times steps that begin with drawn loads, 24 tasks and up to 4 more or fewer: `random_steps METHOD BYTES STEPS [MACHINE]` prints
-// microseconds of balancing per step (decision and exchange), from the last rank's start to the last rank's end. METHOD is a
-// balancer, or a message for each task along a list of ranks: `swap`, where it is sorted by load, or `walk`, as QWalk does,
-// where it is not. Loads are drawn by slot, so that the order of ranks does not change them.
+// Times steps that begin with random loads of 24 +- 4 tasks: `random_steps METHOD BYTES STEPS [MACHINE]`
+// prints microseconds of balancing per step (decision and exchange), from the last rank's start to the last
+// rank's end.
+// METHOD is a balancer, or sends one message per task along a list of ranks: `swap` sorts the list by load,
+// `walk` (as in QWalk) does not. `unasked:METHOD` exchanges without capacity checks.
+// Loads are drawn by slot, so that they do not depend on the order of ranks.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +56,7 @@ static void move_singly(int is_sorted, char* tasks, long long held, int bytes, i
     free(loads);
 }
 
-/// As the source does: without asking for room, and tasks lie behind the kept ones.
+/// Exchanges as in the source: without capacity checks; received tasks follow the present ones.
 static void hand_over_unasked(char* tasks, long long held, int bytes,
                               const topoloom_balance_options* options) {
     topoloom_plan* plan = NULL;
@@ -84,7 +86,7 @@ static void hand_over(char* tasks, long long held, int bytes, const topoloom_bal
     topoloom_plan_free(&plan);
 }
 
-/// Nodes are numbered in their names, and the ranks of one have its slots.
+/// Returns the slot: node names contain the node's number, and local ranks use its slots in order.
 static int find_slot(void) {
     char name[MPI_MAX_PROCESSOR_NAME] = "";
     int length = 0, node = 0, local = 0, locals = 1;
@@ -113,11 +115,11 @@ int main(int argc, char** argv) {
     char* tasks = calloc(64, (size_t)bytes);
     unsigned seed = (unsigned)slot + 1;
     double sum = 0;
-    for (int step = -1; step < steps; ++step) {  // the first makes communicators
+    for (int step = -1; step < steps; ++step) {  // the first step makes communicators
         seed = seed * 1664525U + 1013904223U;
         const long long held = 20 + (seed >> 8) % 9;
         MPI_Barrier(MPI_COMM_WORLD);
-        double span[2] = {MPI_Wtime(), 0}, all[2] = {0, 0};  // simulated clocks are one
+        double span[2] = {MPI_Wtime(), 0}, all[2] = {0, 0};  // simulated clocks are synchronized
         if (is_sorted || strcmp(argv[1], "walk") == 0)
             move_singly(is_sorted, tasks, held, bytes, rank, ranks);
         else if (is_unasked)

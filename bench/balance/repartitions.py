@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sequences of loads of tasks with neighbors: Topoloom, Scotch and Zoltan.
+"""Repartitioning of task sequences with changing loads: Topoloom, Scotch and Zoltan.
 
-Every program goes on from the owners that it chose itself, in each step for the loads
-of that step. What counts is the same for all: bytes cut in all periods, and bytes that
-move.
+In each step, every program continues from its own previous owners. The cost is the same
+for all: bytes cut in all periods, plus moved bytes.
 """
 
 from __future__ import annotations
@@ -30,35 +29,35 @@ Chooses = Callable[["Tasks", Ints, Ints], Ints]
 
 
 class Tasks(NamedTuple):
-    """Tasks whose loads change from step to step."""
+    """Tasks with neighbors whose loads change from step to step."""
 
     kind: str
     ranks: int
     periods: int
     seed: int
-    edges: Ints  # rows of two tasks
-    bytes: Ints  # of each edge
+    edges: Ints  # (task, task) rows
+    bytes: Ints  # by edge
     sizes: Ints
     start: Ints  # owners
     loads: list[Ints]
 
     def graph(self) -> CommGraph:
-        """Make the communication graph."""
+        """Make the communication graph of the tasks."""
         source, target = self.edges.T
         return CommGraph.from_edges(len(self.sizes), source, target, self.bytes)
 
 
 class Run(NamedTuple):
-    """Results of a program on a sequence."""
+    """Results of a program on a sequence of loads."""
 
-    cost: int  # bytes cut in all periods, and bytes moved
-    imbalance: float  # the most of any rank in any step, over the mean
-    moved: float  # bytes, over the bound of the same step
+    cost: int  # bytes cut in all periods, plus moved bytes
+    imbalance: float  # maximum over ranks and steps, over the mean
+    moved: float  # moved bytes over the sum of their lower bounds
     seconds: float
 
 
 def sequences(seeds: int) -> Iterator[Tasks]:
-    """Draw `seeds` sequences of each kind."""
+    """Draw one sequence of each kind per seed."""
     for seed in range(seeds):
         rng = np.random.default_rng(seed)
         yield _hot_spot(64, 16, 1, seed, rng)
@@ -79,7 +78,7 @@ def _mesh(shape: tuple[int, ...]) -> Ints:
 def _hot_spot(
     side: int, ranks: int, periods: int, seed: int, rng: np.random.Generator
 ) -> Tasks:
-    """Draw a square of cells with work around a point that moves in a circle."""
+    """Draw a square of cells; the load peaks at a point that moves in a circle."""
     y, x = np.mgrid[:side, :side] / side
     begin = rng.uniform(0, 2 * np.pi)
     loads = []
@@ -107,9 +106,9 @@ def _hot_spot(
 def _refined(
     side: int, ranks: int, periods: int, seed: int, rng: np.random.Generator
 ) -> Tasks:
-    """Draw a cube of blocks, which near a moving plane are refined up to three times.
+    """Draw a cube of blocks that are refined up to two times near a moving plane.
 
-    A refined block has eight times the cells, so that its load and size differ.
+    A refined block has eight times the cells, so loads and sizes differ.
     """
     place = np.mgrid[:side, :side, :side].reshape(3, -1).T / side
     normal = rng.normal(size=3)
@@ -136,7 +135,7 @@ def _refined(
 def _drifting(
     count: int, ranks: int, periods: int, seed: int, rng: np.random.Generator
 ) -> Tasks:
-    """Draw points linked to their nearest, and loads that drift at random."""
+    """Draw points that are linked to near points, with random drifts of loads."""
     place = rng.uniform(size=(count, 2))
     place = place[np.argsort(np.floor(place[:, 0] * 6) * 10 + place[:, 1])]
     cell = np.floor(place * 40).astype(int)
@@ -172,7 +171,7 @@ def _drifting(
 
 
 def ours(tasks: Tasks, loads: Ints, owners: Ints) -> Ints:
-    """Choose owners by repartition."""
+    """Choose owners by the method repartition."""
     found = balance_weighted(
         loads.astype(float),
         tasks.sizes,
@@ -186,7 +185,7 @@ def ours(tasks: Tasks, loads: Ints, owners: Ints) -> Ints:
 
 
 def few_bytes(tasks: Tasks, loads: Ints, owners: Ints) -> Ints:
-    """Choose owners by few-bytes."""
+    """Choose owners by the method few-bytes."""
     found = balance_weighted(
         loads.astype(float), tasks.sizes, owners, tasks.ranks, tolerance=TOLERANCE
     )
@@ -194,7 +193,7 @@ def few_bytes(tasks: Tasks, loads: Ints, owners: Ints) -> Ints:
 
 
 def peers(folder: Path) -> dict[str, Chooses]:
-    """Build the programs whose libraries are installed."""
+    """Build the programs of all installed libraries."""
     scotch = ["gcc", "-I/usr/include/scotch", "-lscotch", "-lscotcherr", "-lm"]
     zoltan = ["mpicc", "-I/usr/include/trilinos", "-ltrilinos_zoltan", "-lm"]
     found = {}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scotch's repartitioning of tasks from standard input, see repartitions.py: prints the part of each. */
+/* Repartitions tasks from standard input by Scotch, see repartitions.py: prints the owner of each task. */
 #include <stdint.h>
 #include <stdio.h>
 

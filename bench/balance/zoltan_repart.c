@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Zoltan's repartitioning of tasks from standard input, see repartitions.py: prints the part of each. */
+/* Repartitions tasks from standard input by Zoltan, see repartitions.py: prints the owner of each task. */
 #include <mpi.h>
 #include <stdio.h>
 #include <zoltan.h>

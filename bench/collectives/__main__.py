@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures collectives by their costs and in SimGrid's MPI; see ``--help``."""
+"""Measures collectives by predicted costs and in SimGrid's MPI; see ``--help``."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ from peers.tables import paste
 
 HERE = Path(__file__).parent
 SAVED = HERE.parent / "results" / "collectives.jsonl"
-#: Collectives by name, which `topoloom collective --run` times, too.
+#: Collectives by name, shared with `topoloom collective --run`.
 SHARED = ("timing/operations.c", "measure/our_operations.c")
-#: Ranks, and bytes of a pair, of the all-to-alls that are hidden behind computing.
+#: Numbers of ranks, and bytes per pair, of all-to-alls that overlap computation.
 OVERLAPPED = 256
 HIDDEN = (4096,)
-#: The chosen schedule, and some with fewer messages that are slower alone.
+#: The chosen schedule, and schedules with fewer messages that take longer without
+#: overlap.
 HIDDEN_BY = (AUTO, "bruck(radix=4)", "bruck(radix=3)", "bruck")
 
 
@@ -164,7 +165,7 @@ def _overlap(platforms: Sequence[str], page: Path | None) -> None:
 
 
 def marks(part: str) -> tuple[str, str]:
-    """Return the marks around a table."""
+    """Return the markers around a table in a page."""
     name = f"bench-collectives{part}"
     return f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
 
@@ -182,7 +183,7 @@ def _show(
     key: int = 0,
     order: tables.RowOrder | None = None,
 ) -> None:
-    """Print a table, and put it on a page; with a key, the page keeps other rows."""
+    """Print a table and write it to a page; with a key, keep the page's other rows."""
     print(table, end="\n\n", flush=True)
     if page:
         if key:

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times collectives, MPI's own and libtopoloom-collective's, in one job, and writes JSON Lines.
+// Times collectives of MPI and of libtopoloom-collective in one job; writes JSON Lines.
 //
-// Usage: measure REPEATS FILE. A line of the file is `FORM OPERATION BYTES SETTING`: bytes of a pair of ranks, of a rank or of
-// the whole vector; the setting is `mpi`, or what TOPOLOOM_COLLECTIVES is to be. The forms:
-//   blocking    a call
-//   persistent  start and wait of one that was made before
-//   overlapped  a non-blocking one tested while as long as four blocking ones is computed; its time is without that
-// All ranks start at the same time of a clock that is the same everywhere, and a call takes until the last has ended.
+// Usage: measure REPEATS FILE. A line of the file is `FORM OPERATION BYTES SETTING`: bytes per pair of ranks,
+// per rank or of the whole vector; SETTING is `mpi`, or the value of TOPOLOOM_COLLECTIVES. The forms:
+//   blocking    a blocking call
+//   persistent  start and wait of an existing request
+//   overlapped  a non-blocking call, tested during a computation that takes as long as four blocking calls; the
+//               time of the computation is subtracted
+// All ranks start at the same time of a synchronized clock, and the time of a call ends on the last rank.
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -140,7 +141,7 @@ static void measure(const struct one_case* one, int repeats, MPI_Comm comm) {
     free_buffers(&call.buffers);
 }
 
-/// A communicator of its own for each setting, which is read at the first call of ours.
+/// Creates a communicator per setting; the library reads the setting in the communicator's first call.
 static void change_setting(MPI_Comm* comm, const char* setting) {
     if (*comm != MPI_COMM_WORLD) MPI_Comm_free(comm);
     *comm = MPI_COMM_WORLD;

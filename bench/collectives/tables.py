@@ -19,17 +19,17 @@ from collectives.simulated import (
     Overlap,
 )
 
-#: All sizes, and those of the literature.
+#: Size classes of the table.
 CLASSES = {"8 to 64 B": (8, 64), "512 B and 4 KiB": (512, 4096), "32 KiB": (32768,)}
 
 
-#: Number of first cells that identify a row.
+#: Number of leading cells that identify a row.
 CALL_KEY, OVERLAP_KEY = 4, 4
 
 
 @dataclass
 class Group:
-    """One call by each selector.
+    """Times of one call by each selector.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Group:
     ours
         Seconds by our choice.
     schedules
-        Seconds of our schedules, as they are and as predicted.
+        Simulated and predicted seconds of our schedules.
     """
 
     chosen: dict[str, float] = field(default_factory=dict)
@@ -52,12 +52,12 @@ class Group:
 
     @property
     def lost(self) -> float:
-        """Time of our choice relative to the best of our schedules."""
+        """Time of our choice relative to our best schedule."""
         return self.ours / min(seconds for seconds, _ in self.schedules)
 
     @property
     def correlation(self) -> float:
-        """Correlation of predicted and simulated ranks."""
+        """Rank correlation of predicted and simulated times."""
         times, predicted = zip(*self.schedules, strict=True)
         return float(spearmanr(times, predicted).statistic)
 
@@ -66,7 +66,7 @@ Key = tuple[str, str, int, str, int]
 
 
 def group(cells: Iterable[Cell]) -> dict[Key, Group]:
-    """Group results by call, if every selector has one."""
+    """Group results by call, if all selectors and our choice have results."""
     groups: dict[Key, Group] = defaultdict(Group)
     for cell in cells:
         key = (cell.platform, cell.placement, cell.ranks, cell.operation, cell.bytes)
@@ -85,7 +85,7 @@ def group(cells: Iterable[Cell]) -> dict[Key, Group]:
 
 
 def calls_table(groups: dict[Key, Group]) -> str:
-    """Write our time and speedup for each call."""
+    """Format our time and speedup for each call."""
     rows: dict[tuple[str, int, str, str], dict[int, str]] = defaultdict(dict)
     for (platform, placement, ranks, operation, size), one in groups.items():
         words = f"{1e6 * one.ours:,.1f} ({one.gain:.2f})"
@@ -114,12 +114,12 @@ def call_order(row: Row) -> tuple[int, int, str, str]:
 
 
 def has_rows(table: str, other: str, key: int) -> bool:
-    """Return whether a table has all rows of another one, by their first cells."""
+    """Return whether a table has all rows of another one, by their leading cells."""
     return _rows(other, key).keys() <= _rows(table, key).keys()
 
 
 def merged(table: str, old: str, key: int, order: RowOrder | None = None) -> str:
-    """Merge an old table: rows with other first cells, and other columns."""
+    """Merge rows and columns of an old table that the new table lacks."""
     before, now = _rows(old, key), _rows(table, key)
     for name, row in now.items():
         earlier = before.get(name, row)
@@ -146,7 +146,7 @@ def _place(key: tuple[str, int, str, str]) -> tuple[int, int, str, str]:
 
 
 def gains_table(groups: dict[Key, Group]) -> str:
-    """Write geometric means of gains over each selector, by operation and size."""
+    """Format geometric means of gains over each selector, by operation and size."""
     rows = []
     for operation in OPERATIONS:
         for name, sizes in CLASSES.items():
@@ -169,7 +169,7 @@ def gains_table(groups: dict[Key, Group]) -> str:
 
 
 def predictions_table(groups: dict[Key, Group]) -> str:
-    """Write the accuracy of predictions."""
+    """Format the accuracy of predictions."""
     rows = []
     for platform, placement in dict.fromkeys(key[:2] for key in groups):
         some = [one for key, one in groups.items() if key[:2] == (platform, placement)]
@@ -203,7 +203,7 @@ def _share(values: Sequence[float], most: float) -> str:
 
 
 def overlap_table(overlaps: Iterable[Overlap]) -> str:
-    """Write the overlap with computation."""
+    """Format the overlap with computation."""
     rows = (
         (
             *(one.platform, one.ranks, f"{one.bytes:,}", one.schedule),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures: the published figures, and the cost of each objective."""
+"""The published figures, and the cost of each objective."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from topoloom.figure.style import AFTER, BEFORE, NEUTRAL, SETTINGS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Mappers for congestion are drawn heavier, greedy ones without markers.
+#: Line styles: mappers for congestion are heavier, greedy ones have no markers.
 LOOKS: dict[str, dict[str, Any]] = {
     "gge": {"color": "#999999", "linestyle": ":"},
     "mahd": {"color": "#999999", "linestyle": "--"},
@@ -45,7 +45,7 @@ def _page(file: Path, *shape: int, **options: Any) -> Iterator[tuple[Figure, Any
 
 
 def published(results: Results, file: Path) -> None:
-    """Draw Figures 7.1 to 7.6: congestion over that of the default, by ranks."""
+    """Draw Figures 7.1 to 7.6: congestion relative to the default, by ranks."""
     from matplotlib.ticker import MultipleLocator
 
     places = range(len(FIGURE_SIZES))
@@ -75,7 +75,7 @@ def published(results: Results, file: Path) -> None:
 
 
 def choice(results: Results, file: Path) -> None:
-    """Draw a line for each machine and pattern: the cost of the other objective."""
+    """Draw a line per machine and pattern: the cost of the other objective."""
     marks = (
         ("congestion", NEAR, OURS, BEFORE, "o", "congestion, placed for hop-bytes"),
         ("time", NEAR, OURS, "#35978f", "D", "time, placed for hop-bytes"),

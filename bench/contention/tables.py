@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results as tables: geometric means over patterns, sizes and ragged allocations."""
+"""Tables of results: geometric means over patterns, sizes and ragged allocations."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COLUMNS = (DEFAULT, "gge", "mahd", "grasp", EMAHD_ON_LINKS, RIVAL, NEAR, OURS)
 
 
 class Results:
-    """Runs by case and way."""
+    """Runs by case and mapper."""
 
     def __init__(self, runs: Iterable[Run]) -> None:
         self.runs = {(run.case, run.way): run for run in runs}
@@ -43,7 +43,7 @@ class Results:
     def of(
         self, study: str, pattern: str = "", ranks: int = 0, order: str = IN_ORDER
     ) -> Results:
-        """Return the runs of a study, and optionally of a pattern and a size."""
+        """Select the runs of a study, and optionally of a pattern and a size."""
         return Results(
             run
             for run in self.runs.values()
@@ -54,15 +54,15 @@ class Results:
         )
 
     def at(self, case: Case) -> Results:
-        """Return a single case."""
+        """Select the runs of a single case."""
         return Results(run for run in self.runs.values() if run.case == case)
 
     def values(self, way: str, what: str = "congestion") -> list[float]:
-        """Return the values of a mapper, case by case."""
+        """Return the values of a mapper by case."""
         return [float(getattr(self.runs[case, way], what)) for case in self.cases]
 
     def best_by_hop_bytes(self) -> list[float]:
-        """Return the least congestion of any mapper for hop-bytes, case by case."""
+        """Return the minimum congestion of all mappers for hop-bytes, by case."""
         return list(map(min, zip(*map(self.values, BY_HOP_BYTES), strict=True)))
 
     def load(self, way: str) -> float:
@@ -70,7 +70,7 @@ class Results:
         return mean(value * BANDWIDTH / 1024 for value in self.values(way))
 
     def hops_per_byte(self, way: str) -> float:
-        """Return the geometric mean of the hops that a byte takes."""
+        """Return the geometric mean of hops per byte."""
         bytes_sent = self.values(way, "byte_count")
         return mean(ratios(self.values(way, "hop_bytes"), bytes_sent))
 
@@ -80,19 +80,19 @@ class Results:
 
 
 def ratios(values: Iterable[float], bases: Iterable[float]) -> list[float]:
-    """Divide case by case."""
+    """Return the ratios of two lists, case by case."""
     return [value / base for value, base in zip(values, bases, strict=True)]
 
 
 def mean(values: Iterable[float]) -> float:
-    """Return the geometric mean of at least one value."""
+    """Return the geometric mean of a nonempty list."""
     found = geometric_mean(values)
     assert found is not None
     return found
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
-    """Write Markdown, if there are rows; the first columns are words, then numbers."""
+    """Format Markdown rows, if any; the first columns are words, then numbers."""
     if not rows:
         return ""
     rule = ["---"] * words + ["---:"] * (len(head) - words)
@@ -100,7 +100,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) ->
 
 
 def in_short(results: Results) -> str:
-    """Compare placements for congestion with the others, by pattern."""
+    """Compare placements for congestion with other placements, by pattern."""
     head = ["pattern", "cases", f"ours / {DEFAULT}", f"ours / {RIVAL}", "at most"]
     head += [
         "ours / best by hop-bytes",
@@ -135,7 +135,7 @@ def in_short(results: Results) -> str:
 
 
 def hops(results: Results, order: str) -> str:
-    """Write Table 6.1: hops per byte, with published values in parentheses."""
+    """Format Table 6.1: hops per byte, with published values in parentheses."""
     ways = (*published.NEAR_WAYS, NEAR)
     rows, ours, printed = [], [], []
     for ranks, theirs in published.HOPS_PER_BYTE.items():
@@ -151,7 +151,7 @@ def hops(results: Results, order: str) -> str:
 
 
 def links(results: Results, order: str) -> str:
-    """Write Table 7.1: the busiest link's load over that of the default."""
+    """Format Table 7.1: the busiest link's load relative to the default."""
     ways = published.LINK_WAYS
     rows, ours, printed = [], [], []
     for ranks, loads in published.BUSIEST_LINK.items():
@@ -169,7 +169,7 @@ def links(results: Results, order: str) -> str:
 
 
 def with_published(ours: Sequence[float], theirs: Sequence[float]) -> list[str]:
-    """Write our values, with theirs in parentheses."""
+    """Format our values, with published ones in parentheses."""
     with_theirs = [f"{a:.2f} ({b:.2f})" for a, b in zip(ours, theirs, strict=False)]
     return [*with_theirs, *(f"{value:.2f}" for value in ours[len(theirs) :])]
 
@@ -180,7 +180,7 @@ def means(rows: Iterable[Sequence[float]]) -> list[float]:
 
 
 def figures(results: Results) -> str:
-    """Write the values of Figures 7.1 to 7.6: congestion over that of the default."""
+    """Format Figures 7.1 to 7.6: congestion relative to the default."""
     columns = (*COLUMNS[1:], BOUND)
     rows = []
     for pattern in PUBLISHED:
@@ -193,7 +193,7 @@ def figures(results: Results) -> str:
 
 
 def ways(results: Results) -> str:
-    """Write a line for each mapper: three measures over those of the default."""
+    """Format a line per mapper: three measures relative to the default."""
     part = results.of("published")
     rows = []
     for way in WAYS["published"] if part.cases else ():
@@ -208,7 +208,7 @@ def ways(results: Results) -> str:
 
 
 def choice(results: Results) -> str:
-    """Write the loss by the other objective, by machine."""
+    """Format the loss by the other objective, by machine."""
     head = ["machine", "pattern", "congestion", "hop-bytes", "time"]
     head += ["time by hop-bytes, µs", "by congestion", "by time"]
     head += ["CPU by hop-bytes, s", "by congestion"]
@@ -231,7 +231,7 @@ def choice(results: Results) -> str:
 
 
 def report(results: Results) -> str:
-    """Write the tables of the published study."""
+    """Format the tables of the published study."""
     sections: tuple[tuple[str, Callable[[Results], str]], ...] = (
         ("In short", in_short),
         ("Every mapper", ways),

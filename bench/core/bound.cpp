@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bounds and exact searches: time, and what they prove.
+// Time and results of bounds and exact searches.
 #include <optional>
 #include <string>
 #include <variant>
@@ -40,7 +40,7 @@ CommGraph ring(std::uint32_t threads) {
     return stencil(std::vector<GridAxis>{{threads, true}}, StencilShape::star, Bytes{16384});
 }
 
-/// 256 ranks that all talk to each other, on 4 x 8 x 8 nodes.
+/// 256 ranks with all-to-all messages, on 4 x 8 x 8 nodes.
 template <auto bound>
 void dense_256(benchmark::State& state) {
     const Machine machine = make_machine("torus:4x8x8");
@@ -57,7 +57,7 @@ BENCHMARK(
     ->Name("projection/256")
     ->Unit(benchmark::kMillisecond);
 
-/// A cube of `side` ranks each way on a torus of the same shape.
+/// A cube of side^3 ranks on a torus of the same shape.
 void sparse(benchmark::State& state) {
     const auto side = static_cast<std::uint32_t>(state.range(0));
     const std::string extent = std::to_string(side);
@@ -97,7 +97,7 @@ void bipartitions(benchmark::State& state) {
 }
 BENCHMARK(bipartitions)->Unit(benchmark::kMillisecond);
 
-/// Hop-bytes as quadratic assignment.
+/// Expresses hop-bytes as a quadratic assignment problem.
 qap::QuadraticAssignment hop_bytes(const CommGraph& graph, const Allocation& allocation) {
     const auto ranks = static_cast<std::uint32_t>(graph.rank_count());
     std::vector<std::int64_t> bytes(std::size_t{ranks} * ranks, 0);
@@ -111,7 +111,7 @@ qap::QuadraticAssignment hop_bytes(const CommGraph& graph, const Allocation& all
             std::move(distances)};
 }
 
-/// A random dense pattern on a 3 x 4 mesh, from block order to the proof.
+/// A random dense pattern on a 3 x 4 mesh: from block order to proven optimality.
 void exact(benchmark::State& state) {
     const Machine machine = make_machine("mesh:3x4");
     const Allocation allocation = Allocation::whole(machine);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Judgement of a million ranks with 26 neighbors each on a 100x100x100 torus, compared with reading the graph once.
+// Evaluates a placement of a million ranks with 26 neighbors each on a 100x100x100 torus; compared with one
+// pass over the graph.
 #include <numeric>
 
 #include <benchmark/benchmark.h>
@@ -36,7 +37,7 @@ void messages_per_second(benchmark::State& state) {
     state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(the_case().graph.edge_count()));
 }
 
-/// The limit of hop-bytes: peers and bytes of every edge must be read once.
+/// Lower limit of the time for hop-bytes: read peers and bytes of every edge once.
 void read_graph_once(benchmark::State& state) {
     const CommGraph& graph = the_case().graph;
     for (auto _ : state) {

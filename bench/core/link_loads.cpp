@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges tried under congestion, a second and core: a 7-point stencil of 16^3 ranks on a torus of that shape.
+// Evaluated exchanges per second and core for congestion: a 7-point stencil of 16^3 ranks on a torus of the
+// same shape.
 #include <array>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace {
 constexpr std::uint32_t side = 16;
 constexpr std::uint32_t ranks = side * side * side;
 
-enum class Start { random, good };  // good: in place, but for one rank in sixteen
+enum class Start { random, good };  // good: one rank in sixteen is displaced
 enum class Pairs { near, far };     // far: any two ranks; near: neighbors in the pattern
 
 std::vector<Slot> start_slots(Start start, Rng& rng) {
@@ -61,7 +62,7 @@ void count_rate(benchmark::State& state) {
         benchmark::Counter(static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }
 
-/// Exchanges that are not better, and so leave everything as it is: nearly all of a search are.
+/// Rejected exchanges, which are almost all exchanges of a search.
 void try_exchange(benchmark::State& state, Start start, Pairs pairs) {
     Setting setting(start);
     std::vector<Pair> worse;
@@ -85,7 +86,7 @@ BENCHMARK_CAPTURE(try_exchange, random_near, Start::random, Pairs::near);
 BENCHMARK_CAPTURE(try_exchange, good_far, Start::good, Pairs::far);
 BENCHMARK_CAPTURE(try_exchange, good_near, Start::good, Pairs::near);
 
-/// Cold annealing: exchanges that are made only if the soft value does not rise.
+/// Annealing at zero temperature: accepts an exchange only if the soft value does not increase.
 void propose_exchange(benchmark::State& state, Start start, Pairs pairs) {
     Setting setting(start);
     setting.loads.set_soft_scale();

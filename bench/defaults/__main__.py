@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places programs on real machines with defaults, and simulates; see ``--help``."""
+"""Places programs on real machines by default, and simulates; see ``--help``."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cases: real machines, programs, jobs, and sizes of messages."""
+"""Cases: real machines, programs, jobs, and message sizes."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ FAT_TREE = "fattree:18:36:12,bandwidth=12.5GB/s+node:2:4:8,distance=1:2:4"
 SIZES = {"small": 256, "large": 64 * 1024}
 JOBS = ("first nodes", "compact", "ragged")
 FRAGMENTS = 4
-#: SimGrid takes minutes with more concurrent messages.
+#: Maximum concurrent messages; with more, SimGrid takes minutes.
 MAX_MESSAGES = 4_000
 
 
 class Host(NamedTuple):
-    """A machine, and how it is used."""
+    """A machine, ranks of a job, and ranks per node."""
 
     text: str
     ranks: int
     ranks_per_node: int
 
 
-#: One to 64 ranks per node, and four nodes or more.
+#: Jobs with one to 64 ranks per node, on at least four nodes.
 HOSTS = {
     "frontier": Host("frontier", 64, 8),
     "lumi-c": Host("lumi-c", 128, 16),
@@ -64,7 +64,7 @@ def _halo(points: int) -> Callable[[int, int], list[CommGraph]]:
 
 
 def _rows_and_columns(ranks: int, size: int) -> list[CommGraph]:
-    """All-to-all in the rows of a grid, then in its columns: an FFT of pencils."""
+    """All-to-all in the rows of a grid, then in its columns: an FFT with pencils."""
     grid = np.arange(ranks).reshape(_GRIDS[ranks][1])
     return [_in_groups(grid, size), _in_groups(grid.T, size)]
 
@@ -77,14 +77,14 @@ def _in_groups(groups: np.ndarray, size: int) -> CommGraph:  # type: ignore[type
 
 
 def _lammps(ranks: int, size: int) -> list[CommGraph]:
-    """Lennard-Jones melt: one exchange, the mean message of `size`."""
+    """Lennard-Jones melt: one exchange with a mean message of `size` bytes."""
     rows = np.loadtxt(TRACE, dtype=np.int64)
     source, target = rows[:, :2].astype(np.uint32).T
     scaled = np.rint(rows[:, 2] * (size / rows[:, 2].mean())).astype(np.int64)
     return [CommGraph.from_edges(ranks, source, target, scaled)]
 
 
-#: name -> phases for numbers of ranks and of bytes per message
+#: name -> function (ranks, bytes per message) -> phases
 PROGRAMS: dict[str, Callable[[int, int], list[CommGraph]]] = {
     "3-D halo": _halo(7),
     "3-D halo with diagonals": _halo(27),
@@ -110,15 +110,15 @@ class Case:
 
     @property
     def ranks(self) -> int:
-        """Number of ranks; the trace has its own."""
+        """Number of ranks; the LAMMPS trace has a fixed number."""
         return 125 if self.program == "LAMMPS" else HOSTS[self.machine].ranks
 
     def phases(self) -> list[CommGraph]:
-        """Make the phases."""
+        """Make the communication graphs of the phases."""
         return PROGRAMS[self.program](self.ranks, SIZES[self.size])
 
     def allocation(self) -> Allocation:
-        """Allocate just enough nodes, with equally many slots on each."""
+        """Allocate just enough nodes, with the same number of slots on each."""
         each = HOSTS[self.machine].ranks_per_node
         machine = _machine(self.machine)
         nodes = _nodes(self.machine, self.job, -(-self.ranks // each))
@@ -167,5 +167,5 @@ def _nodes(name: str, job: str, count: int) -> tuple[int, ...]:
 
 
 def merged(phases: list[CommGraph]) -> CommGraph:
-    """Add up phases."""
+    """Sum the communication graphs of phases."""
     return phases[0] if len(phases) == 1 else add_phases(phases)

@@ -15,22 +15,22 @@ from topoloom.allocations import fragmented_allocation
 from topoloom.graphs import stencil
 from topoloom.placements import predicted_time
 
-#: Messages and bytes per message to a neighbor in the Lennard-Jones melt.
+#: Messages per neighbor, and bytes per message, in the Lennard-Jones melt.
 _MESSAGES, _BYTES = 220, 5_387
 
 
 @dataclass(frozen=True)
 class Row:
-    """A job under the launcher's order and ours; pairs are these two.
+    """A job; pairs are results of the launcher's order and of ours.
 
     Attributes
     ----------
     between, leaving
-        Bytes between nodes, and the most that leaves one.
+        Inter-node bytes: total, and sent by the busiest node.
     simulated
-        None if there are too many messages.
+        None if messages are too many to simulate.
     seconds
-        Of our search on the clock.
+        Wall-clock seconds of our search.
     """
 
     job: str
@@ -63,7 +63,7 @@ def _fragments(machine: str, nodes: int, fragments: int) -> Allocation:
     return fragmented_allocation(load_machine(machine), nodes, fragments)
 
 
-#: name -> pattern, allocation, and whether it is small enough to simulate
+#: name -> (pattern, allocation, whether it is simulated)
 JOBS: dict[str, tuple[Callable[[], CommGraph], Callable[[], Allocation], bool]] = {
     "LAMMPS, 512 ranks, 8 nodes of frontier in 4 fragments": (
         *(_lammps, partial(_fragments, "frontier", 8, 4), True),
@@ -83,7 +83,7 @@ JOBS: dict[str, tuple[Callable[[], CommGraph], Callable[[], Allocation], bool]] 
 
 
 def measure_row(job: str) -> Row:
-    """Place a job by the launcher and by default."""
+    """Place a job in launcher order and by default."""
     make, cut, is_simulated = JOBS[job]
     graph, allocation = make(), cut()
     block = place(graph, allocation, "block").placement

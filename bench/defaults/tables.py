@@ -13,11 +13,11 @@ from defaults.measure import BLOCK, HOP_BYTES, OURS, SCOTCH, Run
 from defaults.rows import Row
 from topoloom.support.units import format_count, format_seconds
 
-CLOSE = 0.1  # of a predicted time to the simulated one
+CLOSE = 0.1  # accepted relative error of a predicted time
 
 
 class Aim(NamedTuple):
-    """A line of the first table."""
+    """A line of the table of targets."""
 
     what: str
     aim: str
@@ -46,7 +46,7 @@ def aims(runs: Sequence[Run]) -> list[Aim]:
 
 
 def predictions(runs: Iterable[Run]) -> list[float]:
-    """Divide each predicted time by the simulated one."""
+    """Return the ratio of predicted to simulated time for each placement."""
     return [
         run.predicted[way] / run.simulated[way] for run in runs for way in run.simulated
     ]
@@ -68,7 +68,7 @@ def misses(runs: Sequence[Run]) -> list[str]:
 
 
 def report(runs: Sequence[Run], rows: Sequence[Row]) -> str:
-    """Write all tables."""
+    """Format all tables."""
     parts = [_aims(runs), _by("machine", runs), _by("program", runs), _by("job", runs)]
     if rows:
         parts.append(_rows(rows))
@@ -172,7 +172,7 @@ def _correlation(runs: Iterable[Run]) -> float | None:
 
 
 def _share(runs: Iterable[Run]) -> float | None:
-    """Count cases whose placements differ, and which are predicted in their order."""
+    """Return the share of cases with different times that are predicted in order."""
     found = [
         run.correlation()
         for run in runs

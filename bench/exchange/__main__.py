@@ -14,10 +14,10 @@ from peers.tables import paste
 from smpi import find
 
 MARKS = "<!-- bench-exchange: begin -->", "<!-- bench-exchange: end -->"
-#: Number of first columns that identify a row.
+#: Number of leading columns that identify a row.
 KEY = 3
 RANKS = (64, 256, 1024)
-#: With fewer ranks: to all others.
+#: Destinations per rank; fewer if there are fewer ranks.
 DEGREES = (1, 8, 64)
 SIZES = (8, 1024, 32768)
 PATTERNS = 1
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def renew(page: Path, cell: Cell) -> None:
-    """Replace a row of a page."""
+    """Replace a row of the table in a page."""
     begin, end = MARKS
     shown = page.read_text().partition(begin)[2].partition(end)[0].splitlines()
     rows = {_key(line): line for line in shown if line.startswith("| ") and _key(line)}
@@ -65,20 +65,20 @@ def renew(page: Path, cell: Cell) -> None:
 
 
 def _key(line: str) -> tuple[int, ...]:
-    """Return ranks, degree and bytes of a row, if it has these numbers."""
+    """Return ranks, degree and bytes of a row; empty if it is not a result."""
     words = [word.strip() for word in line.split("|")[1 : 1 + KEY]]
     return tuple(map(int, words)) if all(map(str.isdigit, words)) else ()
 
 
 def row(cell: Cell) -> str:
-    """Write a cell; times are microseconds."""
+    """Format a result as a row; times are microseconds."""
     times = [f"{1e6 * cell.seconds[a]:.1f}" for a in ("reduction", "nbx", "mesh", "")]
     words = (cell.ranks, cell.degree, cell.bytes, *times, f"{cell.ratio:.2f}")
     return f"| {' | '.join(map(str, words))} |"
 
 
 def table(rows: Sequence[str]) -> str:
-    """Write all rows as Markdown, and the worst ratio of any."""
+    """Format all rows as Markdown, with the worst ratio."""
     head = (
         "| ranks | degree | bytes | reduction | NBX | mesh | ours "
         "| ours / better of the first two |"

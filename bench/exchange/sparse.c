@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times sparse exchanges by every algorithm, and by our choice, in one job, and writes JSON Lines.
+// Times sparse exchanges by every algorithm, and by our choice, in one job; writes JSON Lines.
 //
-// Usage: sparse PATTERNS DEGREES BYTES, lists separated by commas. In each of a number of patterns every rank sends
-// one message to each of DEGREE ranks drawn at random. All ranks start at the same time of MPI's clock, which must be
-// the same everywhere, and an exchange takes until the last of them has ended.
-// Or: sparse --calls CALLS: that number of exchanges on one communicator.
+// Usage: sparse PATTERNS DEGREES BYTES, lists separated by commas. In each pattern, every rank sends one message
+// to each of DEGREE random ranks. All ranks start at the same time of MPI's clock, which must be synchronized;
+// the time of an exchange ends on the last rank.
+// Or: sparse --calls CALLS: this number of exchanges on one communicator.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static uint64_t mixed(uint64_t z) {  // splitmix64
     return z ^ (z >> 31);
 }
 
-/// Others, each once, at least as many as ranks without this one.
+/// Draws distinct other ranks, at most all of them.
 static int draw_destinations(int pattern, int degree, int* destinations) {
     char* taken = calloc((size_t)ranks, 1);
     uint64_t chance = mixed((uint64_t)pattern << 32 | (uint32_t)rank);
@@ -46,7 +46,7 @@ static int draw_destinations(int pattern, int degree, int* destinations) {
 
 struct lists {
     int *destinations, *counts, *displs;
-    char* buffer;  // of every message
+    char* buffer;  // shared by all messages
 };
 
 static double seconds_of(int pattern, int degree, int bytes, const struct lists* lists, MPI_Comm comm) {
@@ -75,11 +75,11 @@ static void free_lists(const struct lists* lists) {
     free(lists->buffer);
 }
 
-// "" is our choice.
+// Algorithms; "" is our choice.
 static const char* const algorithms[] = {"reduction", "nbx", "mesh", ""};
 enum { algorithm_count = sizeof algorithms / sizeof *algorithms };
 
-/// A communicator on which exchanges are by an algorithm. The first call sets it up.
+/// Returns a communicator whose exchanges use an algorithm; a first call sets it up.
 static MPI_Comm communicator_of(const char* algorithm) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -129,7 +129,7 @@ static long resident_kilobytes(void) {
     return usage.ru_maxrss;
 }
 
-/// To the next rank, and every third time to this one: what comes is checked.
+/// Sends to the next rank and regularly to itself, and checks received data.
 static void call_often(long calls) {
     const long warm = calls / 100;
     long before = 0;

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from network.cases import Case, Point, run_timed
 
-#: Delays of our router; credits return with the latency of flits.
+#: Delays as in our router; credits return with the latency of flits.
 STEPS: dict[str, str | int | float] = {
     "routing_delay": 1,
     "vc_alloc_delay": 1,
@@ -31,7 +31,7 @@ ROUTES = Path(__file__).with_name("booksim_routes.cpp")
 
 
 def build(clone: Path, home: Path) -> Path:
-    """Build a copy of the clone, whose nodes do not send to themselves."""
+    """Build a copy of the clone in which nodes do not send to themselves."""
     program = home / "booksim"
     if program.exists() and program.stat().st_mtime > ROUTES.stat().st_mtime:
         return program
@@ -67,7 +67,7 @@ def build(clone: Path, home: Path) -> Path:
 
 
 def run(program: Path, case: Case, load: float, saturated: bool) -> Point:
-    """Simulate a load; a saturated one for its throughput."""
+    """Simulate a load; if it is saturated, measure the throughput."""
     settings = STEPS | case.booksim
     settings |= {
         "num_vcs": case.router.vcs,

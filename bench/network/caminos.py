@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CAMINOS, a crate; its routers buffer at outputs, too, and pass whole packets."""
+"""CAMINOS, a crate whose routers also buffer at outputs and forward whole packets."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def build(home: Path) -> Path:
 
 
 def run(program: Path, case: Case, load: float) -> Point:
-    """Simulate a load; in a deadlock latencies are not a number."""
+    """Simulate a load; in a deadlock, latencies are nan."""
     topology, routing = case.caminos
     policies = ["EnforceFlowControl"]
     if topology.startswith("Dragonfly"):

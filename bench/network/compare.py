@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Comparison of simulators on a network, and tables."""
+"""Comparison of simulators per network, and tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SATURATED = 1.0
 
 @dataclass
 class Compared:
-    """Points of each simulator, by load; the last one is saturated."""
+    """Results of each simulator by load; the last load is saturated."""
 
     case: Case
     ours: list[Point] = field(default_factory=list)
@@ -28,7 +28,7 @@ class Compared:
 def compare(
     cases: Sequence[Case], book: Path, walk: Path, jobs: int
 ) -> Iterator[Compared]:
-    """Simulate networks with all simulators, several loads at a time."""
+    """Simulate networks with all simulators; several loads run concurrently."""
     with ProcessPoolExecutor(jobs) as pool:
         submitted = [
             [
@@ -52,7 +52,7 @@ def compare(
 
 
 def latencies(compared: Sequence[Compared]) -> str:
-    """Write the table of latencies and throughputs as Markdown."""
+    """Format the table of latencies and throughputs as Markdown."""
     rows = [
         "| network | load | ours | BookSim 2 | difference | CAMINOS |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
@@ -81,7 +81,7 @@ def latencies(compared: Sequence[Compared]) -> str:
 
 
 def speeds(compared: Sequence[Compared], load: float) -> str:
-    """Write flit-hops per CPU second at a load as Markdown."""
+    """Format flit-hops per CPU second at a load as Markdown."""
     rows = [
         "| network | ours, M/s | BookSim 2 | CAMINOS |",
         "| --- | ---: | ---: | ---: |",

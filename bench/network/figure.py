@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Latency over load, ours as a line and the others as marks on it."""
+"""Figure of latency over load: ours as a line, other simulators as markers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def draw(compared: Sequence[Compared], file: Path) -> None:
-    """Draw a panel for each network."""
+    """Draw a panel per network."""
     import matplotlib
 
     matplotlib.use("Agg")

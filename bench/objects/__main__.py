@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 TRAFFIC = MPI.parent / "tests" / "mpi" / "programs" / "objects" / "traffic.cpp"
 MOLECULES = MPI.parent / "apps" / "molecular_dynamics" / "molecular_dynamics.cpp"
 MPIS = {"Open MPI": "openmpi", "MPICH": "mpich"}
-#: Cells along an axis of the whole grid where overlap is measured, and steps by ranks.
+#: Cells along an axis of the grid for overlap, and steps by number of ranks.
 CELLS = 192
 STEPS = {8: 20, 64: 20, 512: 4}
 
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def messages(folder: Path, bursts: int) -> None:
-    """Print the cost of a message on one rank, and between two compared with MPI."""
+    """Print message costs on one rank, and between two ranks compared with MPI."""
     print("| MPI | one rank, ns of processor | two ranks, us | MPI alone, us ", end="")
     print("| difference, us | load |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
@@ -89,7 +89,7 @@ def overlap(folder: Path, most: int) -> None:
     program = build(JACOBI, "smpicxx", folder)
     print("| ranks | 1 object, ms | 8 objects, ms | ratio | published |")
     print("| ---: | ---: | ---: | ---: | ---: |")
-    # Messages of 8 ranks take about as long as their cells.
+    # On 8 ranks, communication takes about as long as computation.
     network = switch("5MBps")
     for ranks, published in PUBLISHED.items():
         if ranks > most:
@@ -115,7 +115,7 @@ def overlap(folder: Path, most: int) -> None:
 
 
 def molecules(folder: Path, most: int) -> None:
-    """Simulate molecular dynamics whose objects a policy places on a torus."""
+    """Simulate molecular dynamics with each policy's placement on a torus."""
     program = build(MOLECULES, "smpicxx", folder)
     print("| ranks | torus | policy | hop-bytes, MB | load max / average ", end="")
     print("| ms per step |")

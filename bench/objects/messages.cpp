@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a message between objects costs: on one rank, in processor time; and between two, in the least of many short bursts, beside
-// the same exchange by MPI alone. Other programs that want the cores disturb the first little, and few of the bursts are between
-// their turns. `messages BURSTS` prints a line of JSON.
+// Cost of a message between objects. On one rank: CPU time. Between two ranks: the minimum of many short
+// bursts, compared with the same exchange by MPI. Both measures are robust against other processes on the
+// cores. `messages BURSTS` prints a line of JSON.
 #include <mpi.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ double processor_seconds() {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-double processor_end = 0, end = 0;  // when the last message came
+double processor_end = 0, end = 0;  // times of the last message
 
 struct Player : topoloom::Object<Player> {
     void take(long left) {
@@ -36,7 +36,7 @@ struct Taken {
     double seconds, processor_seconds;
 };
 
-/// Rank 0's cost per message of a ping-pong between two of its objects, or one of its and one of rank 1's.
+/// Rank 0's time per message of a ping-pong between two objects, both on rank 0 or one on rank 1.
 Taken play(topoloom::Scheduler& scheduler, topoloom::Objects<Player>& players, long messages) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime(), processor_begin = processor_seconds();
@@ -46,7 +46,7 @@ Taken play(topoloom::Scheduler& scheduler, topoloom::Objects<Player>& players, l
     return {(end - begin) / count, (processor_end - processor_begin) / count};
 }
 
-/// The same by a send and a receive.
+/// The same ping-pong by MPI_Send and MPI_Recv.
 double play_by_mpi(int rank, long messages) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();

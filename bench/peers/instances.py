@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The sets of instances. An instance is made on first use and kept under build/."""
+"""The sets of instances. Instances are made on first use and cached in build/."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ FRAGMENTS = "25x32x16"
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to get an instance.
+    """A function that makes an instance, and its required file.
 
     Attributes
     ----------
     needs
-        A file that it cannot do without, or None.
+        A required file, or None.
     make
-        Builds it, without its folder.
+        Makes the instance, without a folder.
     """
 
     group: str
@@ -40,12 +40,12 @@ class Recipe:
     needs: Path | None = None
 
     def missing(self) -> str:
-        """Return the missing part, or an empty text."""
+        """Describe the missing file, or return an empty text."""
         there = self.needs is None or self.needs.exists()
         return "" if there else f"{self.name}: no {self.needs}"
 
     def get(self, folder: Path = FOLDER) -> Instance:
-        """Load the instance, or make and keep it."""
+        """Load the instance from the cache, or make and save it."""
         home = folder / self.group / self.name
         made_by = home / "made-by"
         if made_by.exists() and made_by.read_text() == recipes():
@@ -58,7 +58,7 @@ class Recipe:
 
 @cache
 def recipes() -> str:
-    """Return a digest of the inputs of instances; others are regenerated."""
+    """Return a digest of the generators' sources; a change invalidates the cache."""
     files = (Path(__file__), Path(graphs.__file__))
     return hashlib.sha256(b"".join(map(Path.read_bytes, files))).hexdigest()
 
@@ -66,7 +66,7 @@ def recipes() -> str:
 def tree(
     group: str, name: str, graph: Graph, levels: str, imbalance: float = 0.0
 ) -> Instance:
-    """Put a graph on a tree such as 4:8:16 with distances 1:10:100."""
+    """Make an instance on a tree such as 4:8:16 with distances 1:10:100."""
     arities = tuple(map(int, levels.split(":")))
     distances = tuple(10**level for level in range(len(arities)))
     costs = ":".join(map(str, distances))
@@ -85,7 +85,7 @@ def tree(
 def torus(
     group: str, name: str, graph: Graph, extents: str, fragments: int = 0, seed: int = 1
 ) -> Instance:
-    """Put a graph on a torus; with fragments: on a ragged part that is just enough."""
+    """Make an instance on a torus; with `fragments`, on a ragged part of it."""
     sizes = tuple(map(int, extents.split("x")))
     machine = f"torus:{extents}"
     nodes = None
@@ -100,7 +100,7 @@ def torus(
 
 
 def n_to_1() -> Iterator[Recipe]:
-    """Yield meshes with 32,768 vertices on 32 to 192 slots, 3 % imbalance."""
+    """Yield meshes of 32,768 vertices on 32 to 192 slots, with 3 % imbalance."""
     for mesh in MESHES:
         file = DATA / f"{mesh}.graph"
         for groups in (1, 2, 4, 6):
@@ -122,7 +122,7 @@ STENCILS = (
 
 
 def stencils() -> Iterator[Recipe]:
-    """Yield star stencils without wrap, one rank a slot; in order and shuffled."""
+    """Yield non-periodic star stencils, one rank per slot; in order and shuffled."""
     for grid, levels in STENCILS:
         for order in ("natural", "shuffled"):
             shape = "x".join(map(str, grid))
@@ -141,7 +141,7 @@ def _stencil_on_tree(
 
 
 def matching_tori() -> Iterator[Recipe]:
-    """Yield periodic stencils, shuffled, on the torus of their shape: 1 hop is best."""
+    """Yield shuffled periodic stencils on tori of their shape; the optimum is 1 hop."""
     for side in (16, 32):
         name = f"7-point-on-{side}x{side}x{side}"
         yield Recipe("tori", name, partial(_matching, name, side))
@@ -201,7 +201,7 @@ _LARGE = {
 
 
 def scale() -> Iterator[Recipe]:
-    """Yield 10^4 to 10^6 ranks on tori and on trees that hold just as many."""
+    """Yield 10^4 to 10^6 ranks on tori and on trees with as many slots."""
     for ranks, (grid, levels) in _LARGE.items():
         for pattern in ("27-point", "delaunay3d"):
             shape = "x".join(map(str, grid))

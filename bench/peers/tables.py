@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results as tables: one for each set, with geometric means over its instances."""
+"""Tables of results: one per set, with geometric means over its instances."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HEAD = (
 
 
 def ratio(run: Run, registry: Registry, value: int | None) -> float | None:
-    """Return a value of a run over the best known."""
+    """Return a value of a run relative to the best known value."""
     best = registry.best(f"{run.group}/{run.instance}", run.hash)
     if value is None or best is None:
         return None
@@ -38,7 +38,7 @@ def ratio(run: Run, registry: Registry, value: int | None) -> float | None:
 
 
 def line(run: Run, registry: Registry) -> str:
-    """Return a progress line about a run."""
+    """Format a progress line about a run."""
     head = f"{run.group:9} {run.instance:36} {run.tool:10} {run.effort:24}"
     if run.outcome not in ("ok", "infeasible"):
         return f"{head} {run.outcome}: {run.why}"
@@ -52,7 +52,7 @@ def line(run: Run, registry: Registry) -> str:
 
 
 def report(runs: Sequence[Run], registry: Registry, missing: Sequence[str]) -> str:
-    """Write all tables as Markdown."""
+    """Format all tables as Markdown."""
     parts: list[str] = []
     runs = sorted(runs, key=_order)
     if brief := short(runs):
@@ -81,12 +81,12 @@ def report(runs: Sequence[Run], registry: Registry, missing: Sequence[str]) -> s
 
 
 def means(runs: Sequence[Run], registry: Registry) -> str:
-    """Write a line for each tool and effort: geometric means over the instances.
+    """Format a line per tool and effort: geometric means over the instances.
 
-    The ratio is over feasible answers only, so that a tool which fails a hard instance
-    may look better than it is: the count of feasible answers stands beside it. The line
-    ``any`` has the best feasible answer of all efforts, with its own time. The repaired
-    ratio takes all answers, infeasible ones after the repair.
+    The ratio covers feasible answers only, so a tool that fails hard instances may look
+    better than it is; the count of feasible answers is therefore shown. The line
+    ``any`` uses the best feasible answer of all efforts, with its time. The repaired
+    ratio covers all answers, infeasible ones after the repair.
     """
     rows = []
     for tool, effort in _lines(runs):
@@ -119,7 +119,7 @@ def means(runs: Sequence[Run], registry: Registry) -> str:
 
 
 def _order(run: Run) -> tuple[int, int, int]:
-    """Sort as the tables of sets and tools have it; instances stay as they came."""
+    """Return the sort key: order of sets, tools and efforts in their tables."""
     names = [tool.name for tool in TOOLS]
     efforts = [*TOOLS[names.index(run.tool)].efforts, run.effort]
     sets = [*SETS, run.group]
@@ -127,7 +127,7 @@ def _order(run: Run) -> tuple[int, int, int]:
 
 
 def _lines(runs: Sequence[Run]) -> list[tuple[str, str]]:
-    """Return tools and efforts, and for a peer of several the best of any."""
+    """Return (tool, effort) of the lines; ``any`` is added to several efforts."""
     found = []
     for tool in dict.fromkeys(run.tool for run in runs):
         efforts = list(dict.fromkeys(run.effort for run in runs if run.tool == tool))
@@ -138,10 +138,9 @@ def _lines(runs: Sequence[Run]) -> list[tuple[str, str]]:
 
 
 def values(runs: Sequence[Run], registry: Registry) -> str:
-    """Write a line for each instance: J of the best efforts, ours beside the peers'.
+    """Format a line per instance: best J of each tool.
 
-    A feasible answer is a number, an infeasible one has the count of overfilled slots
-    behind it.
+    Infeasible answers show the number of overfilled slots.
     """
     names = list(dict.fromkeys(run.tool for run in runs))
     rows = ["| instance | best known | " + " | ".join(names) + " |"]

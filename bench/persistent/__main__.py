@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Times persistent, one-shot and MPI collectives alternately in one job.
 
-Rounds of all four follow each other on the same ranks and buffers.
+Rounds of all four kinds alternate on the same ranks and buffers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from topoloom.preload.shim import find_compiler, find_launcher
 
 MARKS = "<!-- bench-persistent: begin -->", "<!-- bench-persistent: end -->"
 HERE = Path(__file__).parent
-#: Debian's Open MPI and MPICH, and the MPI of this Python.
+#: Launchers of Debian's Open MPI and MPICH, and of this Python environment's MPI.
 LAUNCHERS = (
     "mpirun.openmpi",
     "mpirun.mpich",
@@ -32,7 +32,7 @@ LAUNCHERS = (
 )
 RANKS = (2, 4, 8, 16)
 SIZES = (8, 64, 512, 4096)
-#: Seconds of a round; longer if ranks share cores.
+#: Seconds of a round: if each rank has a core, and if ranks share cores.
 SECONDS = 0.0005, 0.01
 
 
@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 class Bench:
-    """The program, built for one MPI."""
+    """The measurement program, built for one MPI."""
 
     def __init__(self, launcher: str, folder: Path) -> None:
         starter = find_launcher([launcher])
@@ -89,7 +89,7 @@ class Bench:
         self.name = _version(asks)
 
     def measure(self, ranks: int, rounds: int) -> Iterator[Cell]:
-        """Run on this number of ranks."""
+        """Run the program on this number of ranks."""
         crowded = ranks > len(os.sched_getaffinity(0))
         options = ["--oversubscribe"]
         if not self.name.startswith("Open MPI"):
@@ -107,7 +107,7 @@ class Bench:
                     for prefix in ("OMPI", "PRTE")
                     for suffix in ("", "_CONFIRM")
                 },
-                # MPICH 4.0 uses memory that it has freed; it must stay mapped.
+                # MPICH 4.0 accesses freed memory, so the memory must stay mapped.
                 "MALLOC_TRIM_THRESHOLD_": str(1 << 30),
                 "MALLOC_TOP_PAD_": str(1 << 22),
             },
@@ -121,7 +121,7 @@ class Bench:
 
 
 def _version(macros: str) -> str:
-    """Read which MPI it is from the macros of its header."""
+    """Return name and version of an MPI from the macros of its header."""
 
     def value(name: str) -> str | None:
         found = re.search(rf'^#define {name} "?([\w.]+)', macros, re.MULTILINE)

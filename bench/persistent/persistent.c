@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times collectives in one job, in turn: our one-shot and persistent ones, and the library's blocking and persistent ones.
-// Usage: persistent ROUNDS SECONDS BYTES...; prints JSON: for each round the seconds of a call of each kind.
+// Times collectives alternately in one job: our one-shot and persistent calls, and MPI's blocking and
+// persistent calls.
+// Usage: persistent ROUNDS SECONDS BYTES...; prints JSON: seconds per call of each kind in each round.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static const char* const operations[] = {"all-to-all", "all-gather", "all-reduce
 
 struct one {
     enum operation operation;
-    int bytes, doubles;  // of a block, or of the vector
+    int bytes, doubles;  // per block, or per vector
     char *in, *out;
     topoloom_request ours;
     MPI_Request theirs;
@@ -80,7 +81,7 @@ static void call(struct one* one, enum kind kind) {
     }
 }
 
-/// Seconds of a call, as the slowest rank has them.
+/// Returns the seconds per call on the slowest rank.
 static double time_calls(struct one* one, enum kind kind, int calls) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();

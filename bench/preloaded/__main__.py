@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs unmodified applications with MPI's collectives and with ours in their place.
+"""Runs unmodified applications with MPI's collectives and with replaced ones.
 
-Runs take turns. It also says what a call costs that the library
-leaves to MPI; and with --calls, for every operation, beside MPI's own in the same job.
-With --neighbors, what neighborhood collectives, which it leaves to MPI, would gain.
+Runs alternate. The output also shows the extra cost of calls that the library passes to
+MPI. With --calls, all operations are timed alternately in one job. With --neighbors,
+potential gains of neighborhood collectives are simulated.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def applications(sources: Path | None, repeat: int) -> str:
-    """Measure all programs; those of NAS, if there are sources."""
+    """Measure all programs; NAS programs only if sources are passed."""
     compiler = find("mpicc.openmpi", "libopenmpi-dev")
     library = build_collectives(Path(compiler))
     lines = [HEAD]
@@ -90,7 +90,7 @@ def programs(ranks: int, folder: Path) -> Iterator[Program]:
 
 
 def measure(program: Program, ranks: int, library: Path, repeat: int) -> str:
-    """Run a program with the library and without, in turn, and make its line."""
+    """Run a program with and without the library alternately; return a table row."""
 
     def run(argv: Path | None, setting: str = "") -> Run:
         printed = launch(program.words, ranks, argv, setting, folder=program.folder)
@@ -103,11 +103,10 @@ def measure(program: Program, ranks: int, library: Path, repeat: int) -> str:
 def row(
     program: Program, ranks: int, rounds: Sequence[tuple[Run, Run, Run]], every: Run
 ) -> str:
-    """Write a line: the fastest runs, as others only lengthen them; then of pairs.
+    """Format a row: fastest runs, because disturbances only lengthen runs; then pairs.
 
-    MPI's own runs are in front of ours and behind them: what those differ by, nothing
-    explains. The last ratio is the median of ours to the one in front, and between what
-    it is with 95 % confidence.
+    MPI runs before and after each run of ours; their ratio shows the noise. The last
+    ratio is the median of ours to the previous run, with its 95 % confidence interval.
     """
     ratios = [ours.time / front.time for front, ours, _ in rounds]
     low, high = median_interval(ratios)

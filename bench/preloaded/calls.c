@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nanoseconds per call of each blocking collective: MPI's own, and what is in front of it, in batches that take turns.
-// A line each: operation, bytes, MPI's own, ours; the best batch of the slowest rank counts.
+// Nanoseconds per call of each blocking collective, by PMPI (MPI) and by MPI_ (preloaded library), in
+// alternating batches. Prints lines: operation, bytes, MPI's time, our time. Times are those of the slowest
+// rank in the best batch.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

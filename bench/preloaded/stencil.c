@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Seconds of an exchange with the 6 or 26 neighbors in a periodic cube of ranks: straight, as the neighborhood collectives of
-// MPI libraries send it, and by a virtual mesh, which puts messages together. Writes JSON Lines.
-// Usage: stencil BYTES...
+// Seconds of an exchange with the 6 or 26 neighbors in a periodic cube of ranks: by direct messages, as in
+// the neighborhood collectives of MPI libraries, and by a virtual mesh, which combines messages. Writes JSON
+// Lines. Usage: stencil BYTES...
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -24,7 +24,7 @@ from topoloom.cli.console import print_table
 
 RESULTS = Path(__file__).parents[1] / "results"
 SAVED, ROUND_TRIPS = RESULTS / "probe.jsonl", RESULTS / "probe-round-trips.jsonl"
-#: Machines of each shape on which programs are run.
+#: Number of machines of each shape on which programs run.
 EACH = 2
 
 
@@ -121,7 +121,7 @@ def _show(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
 ) -> None:
-    """Print a table, and write it between the marks of a page."""
+    """Print a table, and write it between the markers of a page."""
     print_table(columns, rows, left=len(columns))
     if page is not None:
         lines = [columns, ["---"] * len(columns), *rows]

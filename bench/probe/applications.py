@@ -13,10 +13,9 @@ from topoloom import CommGraph
 from topoloom.schedules import Schedule
 
 APPS = Path(__file__).with_name("apps")
-#: Algorithms of collectives, which replays take, too.
+#: Algorithms of collectives, which the replayed schedules must match.
 COLLECTIVES = {"smpi/alltoall": "basic_linear", "smpi/allreduce": "rdb"}
-#: How many others a rank of the sparse program sends to, and how many times as long
-#: some of these messages are.
+#: In the sparse program: destinations per rank, and factors of message sizes.
 _DEGREE, _LONGER = 6, (1, 4, 16, 64)
 
 Message = tuple[int, int, int]  # from, to, bytes
@@ -32,7 +31,7 @@ class Application:
     bytes, times
         Message size, and number of repetitions.
     steps
-        Makes of (ranks, bytes, times) the schedules that the ranks run.
+        Function (ranks, bytes, times) -> schedules of the program's steps.
     """
 
     name: str
@@ -41,7 +40,7 @@ class Application:
     steps: Callable[[int, int, int], list[Schedule]]
 
     def words(self, program: Path, ranks: int, folder: Path) -> list[str]:
-        """Return the command line, with a file if it needs one."""
+        """Return the command line; write the file of messages if required."""
         words = [str(program), str(self.bytes), str(self.times)]
         if self.name == "sparse":
             file = folder / "messages"
@@ -51,7 +50,7 @@ class Application:
         return words
 
     def schedules(self, ranks: int) -> list[Schedule]:
-        """Return all steps."""
+        """Return the schedules of all steps."""
         return self.steps(ranks, self.bytes, self.times)
 
 
@@ -110,7 +109,7 @@ def _gradients(ranks: int, size: int, times: int) -> list[Schedule]:
 
 
 def _sweep(ranks: int, size: int, blocks: int) -> list[Schedule]:
-    """One step for each diagonal on which blocks are."""
+    """Make one schedule per wave: the diagonals of ranks that have a block."""
     columns = _columns(ranks)
     pairs = _neighbors(ranks, [(1, 0), (0, 1)])
     steps = []
@@ -131,7 +130,7 @@ def _sparse(ranks: int, size: int, times: int) -> list[Schedule]:
 
 
 def _drawn(ranks: int) -> list[Message]:
-    """Draw pairs of ranks and message sizes, relative to the shortest."""
+    """Draw (source, target, size relative to the shortest message)."""
     rng = Random(ranks)
     return [
         (rank, other, rng.choice(_LONGER))
@@ -149,7 +148,7 @@ def _degree(ranks: int) -> int:
 
 
 def _sum(steps: Callable[[int, int, int], list[Schedule]], size: int) -> Pattern:
-    """Make the pattern of one iteration of a program."""
+    """Return a function that makes the pattern of one iteration of a program."""
 
     def of(ranks: int) -> CommGraph:
         total: dict[tuple[int, int], int] = {}
@@ -165,7 +164,7 @@ def _sum(steps: Callable[[int, int, int], list[Schedule]], size: int) -> Pattern
 
 
 def _pencils(ranks: int, size: int, _times: int) -> list[Schedule]:
-    """All to all of a row of the grid, as transforms in two dimensions have it."""
+    """Make all-to-alls within rows and columns of the grid, as in 2-D transforms."""
     columns = _columns(ranks)
     rows = [range(first, first + columns) for first in range(0, ranks, columns)]
     pairs = [(a, b, size) for row in rows for a in row for b in row if a != b]
@@ -174,7 +173,8 @@ def _pencils(ranks: int, size: int, _times: int) -> list[Schedule]:
     return [_exchange(ranks, pairs)]
 
 
-#: Patterns to place. All placements of an all-to-all are equal, so it is within rows.
+#: Patterns to place. All placements of an all-to-all are equal, so `pencils` replaces
+#: it.
 PATTERNS: dict[str, Pattern] = {
     "stencil": _sum(_stencil, 1 << 16),
     "pencils": _sum(_pencils, 1 << 12),

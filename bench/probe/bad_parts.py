@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Plants bad parts in machines, and counts rounds until they are found.
 
-``PYTHONPATH=bench python -m probe.bad_parts --trials 20`` prints the docs' tables.
-Times go the way of a user's table: what is usual is not known beforehand.
+``PYTHONPATH=bench python -m probe.bad_parts --trials 20`` prints the tables of the
+documentation. Times are processed like a user's table: usual times are not known in
+advance.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ from topoloom.probe.locate.diagnose_parts import (
 from topoloom.probe.locate.parts import Pair, Parts
 from topoloom.probe.locate.tables import Row, compare_rows
 
-#: Usual time by hops: seconds per hop.
+#: Additional usual time per hop, relative to a pair without hops.
 _HOP = 0.05
-#: A pair is affected by a part that it loads by at least this share.
+#: A part affects a pair that loads it by at least this share of the busiest pair's
+#: load.
 _FELT = 0.99
 _LEAF = re.compile(r"unit [0-9]+ rail ([0-9]+)")
 
@@ -40,11 +42,11 @@ class Faults:
     Attributes
     ----------
     links, hosts, switches
-        By number; `switches` by their vertex.
+        Factors by number of the part; `switches` by vertex.
     network_sides
-        Hosts all of whose NICs are slow, and not their NVLinks.
+        Factors of hosts whose NICs are all slow, but not their NVLinks.
     rails
-        All leaf switches of them.
+        Factors of all leaf switches of a rail.
     """
 
     links: dict[int, float] = field(default_factory=dict)
@@ -55,14 +57,14 @@ class Faults:
 
 
 class Planted:
-    """A machine with bad parts, by the routes of the machine itself.
+    """Times of a machine with bad parts, along the machine's routes.
 
     Parameters
     ----------
     parts
-        Names of hosts and GPUs in tests. The parts that tests cover are not used.
+        Hosts and GPUs in tests; the parts that tests cover are not used.
     noise
-        Standard deviation of the logarithms of times; one of 200 is long by chance.
+        Standard deviation of logarithmic times; one of 200 times is an outlier.
     """
 
     def __init__(
@@ -76,15 +78,15 @@ class Planted:
         self._rng = np.random.default_rng(seed)
 
     def rows(self, pairs: Sequence[Pair]) -> list[Row]:
-        """Return the seconds of a table of pairs."""
+        """Return table rows with the times of pairs in seconds."""
         return [Row(pair, self._hops(pair) * self._noisy(pair)) for pair in pairs]
 
     def measure(self, pairs: Sequence[Pair]) -> list[Test]:
-        """Return the times of pairs relative to the usual."""
+        """Return tests with times relative to the usual time."""
         return [Test([pair], self._noisy(pair)) for pair in pairs]
 
     def ratio(self, a: int, b: int) -> float:
-        """Return the slowdown relative to a healthy machine."""
+        """Return the slowdown of a pair relative to a healthy machine."""
         faults = self._faults
         nodes = self._node(a), self._node(b)
         hosts = [node // self._machine.nodes_per_host for node in nodes]
@@ -98,7 +100,7 @@ class Planted:
                 slowest = max(slowest, faults.switches.get(vertex, 1.0))
         names = [self._machine.link_name(link) for route in routes for link, _ in route]
         for name in names:
-            if leaf := _LEAF.search(name):  # NVLink is not part of the network
+            if leaf := _LEAF.search(name):  # NVLinks are not part of a rail
                 slowest = max(slowest, faults.rails.get(int(leaf[1]), 1.0))
                 sides = [faults.network_sides.get(host, 1.0) for host in hosts]
                 slowest = max(slowest, *sides)
@@ -120,7 +122,7 @@ class Planted:
 
 
 def parts_of(text: str) -> Parts:
-    """Return the parts of a machine without names."""
+    """Return the parts of a machine whose hosts have no names."""
     machine = Machine(text)
     nodes = range(0, machine.node_count, machine.nodes_per_host)
     return Parts(machine, nodes, {}, by_gpu=True)
@@ -137,7 +139,7 @@ class Trial(NamedTuple):
 
     @property
     def is_right(self) -> bool:
-        """Whether exactly the planted parts were found, with no further rounds."""
+        """Whether exactly the planted parts were found, and no rounds are left."""
         return self.is_done and self.found == self.planted
 
     @property
@@ -170,7 +172,7 @@ def nic(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
 
 
 def half_a_nic(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
-    """Plant a NIC of which one of two ports is down: it takes twice as long."""
+    """Plant a NIC with one of two ports down, so that it takes twice as long."""
     number = nic(parts, faults, rng)
     faults.links[list(faults.links)[-1]] = 2.0
     return number
@@ -205,7 +207,7 @@ def _factor(rng: np.random.Generator) -> float:
 def search(
     parts: Parts, draws: Sequence[Draw], seed: int, noise: float = 0.03
 ) -> Trial:
-    """Plant faults in different classes of parts, and find them."""
+    """Plant faults in different classes of parts, and search for them."""
     rng = np.random.default_rng(seed)
     faults = Faults()
     classes: set[int] = set()
@@ -241,7 +243,7 @@ def _is_seen(parts: Parts, classes: set[int], count: int) -> bool:
 
 
 def _by_rounds(parts: Parts, planted: Planted) -> tuple[Diagnosis, list[Row], int]:
-    """Act as a user: measure the plan, append to the table, repeat."""
+    """Emulate a user: measure the planned pairs, append to the table, repeat."""
     rows: list[Row] = []
     found = diagnose_parts(parts, [])
     rounds = 0
@@ -258,7 +260,7 @@ MACHINES = (
     *("fattree:16:8:8,up=1:8:8", "dragonfly:32x8,nodes=4,global=4"),
 )
 RAILS = ("rails:4:8:2", "rails:8:16:1", "rails:8:16:4")
-#: Faults planted on them.
+#: Faults planted on rail machines.
 ON_RAILS: dict[str, tuple[Draw, ...]] = {
     "nothing": (),
     "a NIC or cable": (nic,),
@@ -273,7 +275,7 @@ ON_RAILS: dict[str, tuple[Draw, ...]] = {
 
 
 def main() -> None:
-    """Print a row for each machine and kind of fault."""
+    """Print a row per machine and kind of fault."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("machines", nargs="*", help="machines [all]")
     options.add_argument("--trials", type=int, default=20)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Findings of a probe compared with the truth."""
+"""Findings of a probe compared with planted parameters."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import RankGroup
 from topoloom.probe.stages.effort import EFFORTS
 
-#: A constant that is less than this share of every time that was measured in its regime
-#: cannot be seen: it is not judged.
+#: A constant below this share of all times of its regime is invisible and not compared.
 _SEEN = 0.25
-#: Ends of regimes that differ by this factor are distinct.
+#: Ends of regimes that differ by at least this factor are distinct.
 _OTHER = 8
-#: Pairs of ranks that identify a found level.
+#: Maximum pairs of ranks that identify a level.
 _PAIRS = 200
 
 
@@ -34,9 +33,9 @@ class RegimeErrors:
     Attributes
     ----------
     alpha, beta
-        None: it cannot be seen in the times.
+        Relative error; None if the constant is invisible in the times.
     alpha_inside, beta_inside
-        Whether the true one is in the interval that was given; None as before.
+        Whether the interval contains the true constant; None as above.
     """
 
     level: int
@@ -70,7 +69,7 @@ class Outcome:
     slow
         The planted slow part: ``host`` or ``link``, and its name; empty: none.
     found
-        Whether that was found.
+        Whether the slow part was found.
     alarms
         Parts falsely reported as slow.
     uplinks
@@ -80,10 +79,10 @@ class Outcome:
         Counts of pairs of pairs, inside smallest groups and randomly drawn, by whether
         they slow each other down and whether the probe found it.
     pair_rounds, pairs_of_pairs
-        Number of concurrent measurements, and number of pairs of pairs.
+        Number of concurrent measurements, and of pairs of pairs.
     samples, fixed
-        Samples of the scan; and their number if all pairs had as many as the pair that
-        needs most.
+        Samples of the scan, and their number if all pairs had as many as the worst
+        pair needs.
     seconds, cpu_seconds
         Wall time and CPU time of the probe and the simulation.
     ended
@@ -118,7 +117,7 @@ class Outcome:
 
     @classmethod
     def of(cls, machine: Planted, effort: str, ended: str = "") -> Outcome:
-        """Make the outcome of a machine."""
+        """Make the outcome of a machine without comparisons."""
         slow = machine.slow
         return cls(
             *(machine.seed, effort, len(machine.host_of), machine.hosts),
@@ -129,7 +128,7 @@ class Outcome:
 
     @property
     def groups_right(self) -> bool:
-        """Whether the groups are those that were planted."""
+        """Whether the groups equal the planted ones."""
         return min(self.rand, default=0.0) == 1 and not self.false_groups
 
     @property
@@ -140,7 +139,7 @@ class Outcome:
 
 
 def compare(machine: Planted, findings: Findings, effort: str) -> Outcome:
-    """Compare all planted parameters."""
+    """Compare all findings with the planted parameters."""
     truth = Truth(machine)
     made = Outcome.of(machine, effort, findings.ended or "")
     _compare_groups(made, truth, findings.root)
@@ -155,7 +154,7 @@ def compare(machine: Planted, findings: Findings, effort: str) -> Outcome:
 
 
 def rand_index(a: Partition, b: Partition, ranks: int) -> float:
-    """Return the share of the pairs of ranks on which two partitions agree."""
+    """Return the share of pairs of ranks on which two partitions agree."""
     labels = np.zeros((2, ranks), int)
     for row, partition in zip(labels, (a, b), strict=True):
         for number, group in enumerate(partition):
@@ -181,7 +180,7 @@ def _compare_groups(made: Outcome, truth: Truth, root: RankGroup) -> None:
 
 
 def _partitions(root: RankGroup) -> Iterator[Partition]:
-    """Yield the groups of each depth, the whole first."""
+    """Yield the groups of each depth, starting with the root."""
     level = [root]
     while True:
         yield frozenset(frozenset(group.ranks) for group in level)
@@ -221,7 +220,7 @@ def _far(ratio: float) -> float:
 
 
 def _models(truth: Truth, findings: Findings) -> dict[int, dict[str, Any]]:
-    """Return the curves of planted levels: those of which most pairs are."""
+    """Return each planted level's curve: that of the found level with most pairs."""
     shares: dict[int, tuple[int, dict[str, Any]]] = {}
     for level in findings.levels:
         costs = findings.level_costs.get(level.name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random machines, measured by the probe in SimGrid's MPI."""
+"""Random machines that the probe measures in SimGrid's MPI."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from topoloom.tasks.machines.probe import probe_machine
 def measure(
     machine: Planted, effort: str, noise: Path, kept: Path | None = None
 ) -> Outcome:
-    """Measure a machine, and compare.
+    """Probe a machine, and compare the findings with the planted parameters.
 
     Parameters
     ----------
     noise
-        The noise argument of `platforms.build_noise`.
+        The library made by `platforms.build_noise`.
     kept
         Folder for the files of machines with missed findings.
     """
@@ -59,7 +59,7 @@ def _cpu_seconds() -> float:
 
 @contextmanager
 def environment(variables: dict[str, str]) -> Iterator[None]:
-    """Set variables for a while."""
+    """Set environment variables within a context."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
@@ -80,7 +80,7 @@ def save(outcomes: Sequence[Outcome], file: Path) -> None:
 
 
 def load(file: Path) -> list[Outcome]:
-    """Read saved outcomes, the last of each machine and effort."""
+    """Read saved outcomes; the last one per machine and effort counts."""
     found: dict[tuple[int, str], Outcome] = {}
     for text in file.read_text().splitlines():
         fields = json.loads(text)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans of many ranks, and the time of inference.
+"""Plans for many ranks, and the time of inference.
 
-A planted machine answers the orders of the scan without MPI: every rank is busy as long
-as its pairs take, one after another.
+A planted machine replaces MPI in the scan: every rank is busy for the times of its
+pairs, one after another.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Nested:
-    """Hosts in equal groups.
+    """Hosts in nested groups of equal size.
 
     Attributes
     ----------
     each
-        Ranks of a host.
+        Ranks per host.
     counts
-        Hosts of a group, groups of a group of them, and so on.
+        Hosts per smallest group, smallest groups per next group, and so on.
     levels
-        Seconds of a message inside a host, inside a smallest group, and so on, one way.
+        One-way seconds of a message inside a host, inside a smallest group, and so on.
     noise
-        Standard deviation of a sample, as a part of it.
+        Relative standard deviation of a sample.
     """
 
     each: int
@@ -78,7 +78,7 @@ class Nested:
         return short
 
     def found(self, found: Findings, place: Numbers) -> str:
-        """Compare the groups of hosts with those that were planted."""
+        """Compare the groups of hosts with the planted ones."""
         planted = {frozenset(range(self.hosts))}
         size = 1
         for count in self.counts[:-1]:
@@ -95,12 +95,12 @@ class Nested:
 
 @dataclass(frozen=True)
 class Torus:
-    """Hosts of a torus, of a rank each.
+    """Hosts of a torus, with one rank each.
 
     Attributes
     ----------
     near, hop
-        Seconds of a message between neighbors, and of each link more.
+        Seconds of a message between neighbors, and of each further link.
     """
 
     extents: tuple[int, ...]
@@ -131,7 +131,7 @@ class Torus:
         return self.near + self.hop * further
 
     def found(self, found: Findings, place: Numbers) -> str:
-        """Compare the links between hosts with those that were planted."""
+        """Compare the links between hosts with the planted ones."""
         first, second = np.triu_indices(self.hosts, 1)
         near = self._hops(first, second) == 1
         planted = {*zip(first[near].tolist(), second[near].tolist(), strict=True)}
@@ -150,12 +150,12 @@ def _compared(what: str, found: Set[Any], planted: Set[Any]) -> str:
 
 
 class PlantedJob:
-    """Answers requests of a scan like a `ProbeJob`.
+    """Answers the orders of a scan like a `ProbeJob`.
 
     Attributes
     ----------
     seconds
-        That the ranks were busy, all with each other.
+        Simulated time when the last rank is free.
     """
 
     def __init__(self, machine: Large, seed: int = 1) -> None:
@@ -171,11 +171,11 @@ class PlantedJob:
 
     @property
     def seconds(self) -> float:
-        """When the last rank is free."""
+        """Simulated seconds until the last rank is free."""
         return max(self._free)
 
     def measure(self, orders: Sequence[Order]) -> Any:
-        """Advance the time; return the measured times."""
+        """Simulate the orders, and return the measured times."""
         before = len(self.samples.exchanges)
         for order in orders:
             self.samples.orders.append(order)
@@ -251,8 +251,8 @@ MACHINES = (
     Torus((11, 11, 11), 2e-6, 0.1e-6, 0.05),
     Torus((10, 12, 14), 1.5e-6, 0.15e-6, 0.02),
 )
-#: Seconds of an order among ten thousand ranks, beside what it measures: rank 0 looks
-#: every 2 ms for orders, and the answers of all go there.
+#: Seconds of an order among ten thousand ranks, in addition to its messages: rank 0
+#: polls for orders every 2 ms and receives the answers of all ranks.
 ORDER = 0.03
 
 

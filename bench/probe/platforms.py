@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A random machine for SimGrid: platform, hosts of ranks, settings."""
+"""A random machine in SimGrid: platform, hosts of ranks, settings."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _HEAD = """\
 <zone id="machine" routing="Full">
 """
 _NOISE = Path(__file__).with_name("noise.cpp")
-#: Longer than all messages: one protocol for all.
+#: Eager limit above all messages, so that one protocol is used.
 _EAGER = 1 << 28
 
 
 def platform(machine: Planted) -> str:
-    """Write the platform."""
+    """Format the platform of a machine."""
     lines = [f'<host id="h{host}" speed="1Gf"/>' for host in range(machine.hosts)]
     lines += _links(machine)
     for host in range(machine.hosts):
@@ -76,7 +76,7 @@ def _link(name: str, rate: float, latency: float, policy: str = "SPLITDUPLEX") -
 
 
 def _shared(machine: Planted) -> Iterator[tuple[tuple[int, int], int]]:
-    """Yield pairs of hosts with a link of their own, and its number."""
+    """Yield pairs of hosts with a separate link, and the number of that link."""
     for pair in machine.shared:
         yield pair, 0
     if machine.slow is not None and len(machine.slow.hosts) == 2:
@@ -90,7 +90,7 @@ def _name(group: Group) -> str:
 
 
 def _groups(group: Group, depth: int) -> Iterator[tuple[Group, int]]:
-    """Yield the groups inside, with their level: 1 of those that consist of hosts."""
+    """Yield the nested groups with their level; 1 for groups of hosts."""
     for part in group:
         if not isinstance(part, int):
             yield part, depth - 1
@@ -98,7 +98,7 @@ def _groups(group: Group, depth: int) -> Iterator[tuple[Group, int]]:
 
 
 def uplinks_above(group: Group, above: tuple[str, ...] = ()) -> dict[int, list[str]]:
-    """Return the uplinks above each host, the nearest first."""
+    """Return the uplinks above each host, from the lowest to the highest."""
     found: dict[int, list[str]] = {}
     for part in group:
         if isinstance(part, int):
@@ -113,7 +113,7 @@ def _leaving(mine: list[str], other: list[str]) -> list[str]:
 
 
 def settings(machine: Planted) -> dict[str, str]:
-    """Return the options of the simulation."""
+    """Return SimGrid's settings for a machine."""
     constant = {"smpi/os": machine.sending, "smpi/ois": machine.sending}
     made = {
         **{name: f"0:{value:.9g}:0" for name, value in constant.items()},
@@ -129,7 +129,7 @@ def settings(machine: Planted) -> dict[str, str]:
 
 
 def factors(machine: Planted, of: str) -> str:
-    """Write factors by the bytes above which they hold, as SMPI reads them."""
+    """Format factors in SMPI's syntax: BYTES:FACTOR for messages above BYTES."""
     longer, words = 0, []
     for regime in machine.regimes:
         factor = regime.latency_factor if of == LATENCY else regime.bandwidth_factor
@@ -154,7 +154,7 @@ def launcher(
     Parameters
     ----------
     noise
-        Of `build_noise`; None if the machine has none.
+        The library made by `build_noise`; None without noise.
     """
     file, hosts = folder / "machine.xml", folder / "hosts"
     file.write_text(platform(machine))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Inference of the probe on published samples: C. Karlsson 2012, ch. 3 and 4.
 
-Where only means and standard deviations are printed, samples are drawn that have them.
+If only means and standard deviations are published, random samples are drawn.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from topoloom.model.fit import fit_split
 from topoloom.probe.inference.groups import P_VALUE
 from topoloom.schedules import find_cost_groups
 
-#: How often samples are drawn.
+#: Number of repetitions with random samples.
 DRAWS = 200
-#: Samples of one number of pairs.
+#: Samples per number of pairs.
 _RUNS = 20
 
 #: Table 4.7: size of both groups; t11, t12, t22, t21 and their standard deviations, us.
@@ -32,22 +32,22 @@ GROUPS = {
     "Kraken": (6, (41.75, 45.61, 41.38, 45.04), (0.846, 0.802, 0.833, 0.815)),
     "BlueDrop": (16, (35.15, 59.88, 34.25, 56.72), (0.347, 0.711, 0.352, 0.541)),
 }
-#: Table 4.8: MB/s of the slowest of 1, 2, ... pairs and their standard deviations, and
-#: how many channels the text says.
+#: Table 4.8: MB/s of the slowest of 1, 2, ... pairs, standard deviations, and the
+#: number of channels in the text.
 CHANNELS = {
     "RA": ("1228 716 544 382", "65 52 60 58", 1),
     "Kraken": ("2113 1104 987 909 878 880", "59 63 77 64 58 103", 1),
     "BlueDrop": ("2220 2153 1212 1187 1123 1098", "72 87 68 76 62 69", 2),
 }
-#: Table 3.4: alpha in us, 1/beta in MB/s. One alpha is printed as 9.68; the round trips
-#: that it is of, in table 3.2, give 2.68. Those of Jaguar are not printed.
+#: Table 3.4: alpha in us, 1/beta in MB/s. One alpha is printed as 9.68, but its round
+#: trips in table 3.2 give 2.68. Jaguar's round trips are not printed.
 LINES = {
     "Alamode": {"inter": (8.57, 118.93), "intra": (2.68, 1046.3)},
     "RA": {"inter": (13.52, 1021.3), "intra": (4.33, 1271.0)},
 }
 #: Table 3.11: MB/s of all pairs, by regression over sizes whose times are not printed;
-#: channels, if the text has them. Of Jaguar it says three, but the totals of its table
-#: do not rise after the second pair.
+#: and channels, if the text states them. For Jaguar, the text states three, but the
+#: table's totals do not rise after the second pair.
 TOTALS: dict[str, dict[str, tuple[float | None, str]]] = {
     "Alamode": {"external": (171.0, ""), "internal": (1491.8, "")},
     "RA": {"external": (2712.6, "3"), "internal": (1529.7, "1")},
@@ -65,7 +65,7 @@ class Row(NamedTuple):
 
 
 def rows(seed: int = 1) -> Iterator[Row]:
-    """Infer, table by table."""
+    """Run the inference, table by table."""
     rng = np.random.default_rng(seed)
     yield from _lines()
     yield from _totals()
@@ -126,7 +126,7 @@ def _costs(
     means: tuple[float, ...],
     sigmas: tuple[float, ...],
 ) -> NDArray[np.float64]:
-    """Draw a matrix of costs."""
+    """Draw a random matrix of costs."""
     which = np.array([[0, 1], [3, 2]])[np.ix_(group, group)]
     costs: NDArray[np.float64] = rng.normal(
         np.array(means)[which], np.array(sigmas)[which]

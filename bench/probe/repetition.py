@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Samples of a scan, compared with fixed repetition."""
+"""Number of samples in a scan, compared with fixed repetition."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from topoloom.probe.stages.effort import Effort
 
 
 def samples_taken(samples: ProbeSamples) -> int:
-    """Count those of the scan, and of what was measured again for it."""
+    """Count the samples of the scan, including repeated measurements."""
     return sum(
         len(exchange.seconds)
         for how in ("circle", "pairs")
@@ -26,10 +26,10 @@ def samples_taken(samples: ProbeSamples) -> int:
 
 
 def samples_of_fixed(samples: ProbeSamples, effort: Effort, seed: int = 1) -> int:
-    """Return as many samples for every pair as the one needs that needs most.
+    """Return the number of samples if all pairs had as many as the worst pair needs.
 
-    That its own say that their median has the interval that is asked for. They are
-    drawn: normal values that deviate as much as those that were measured.
+    A pair needs samples until the confidence interval of its median is as narrow as
+    requested. The samples are random normal values with the measured deviations.
     """
     of_pairs: dict[tuple[int, int], list[Values]] = {}
     for how in ("circle", "pairs"):
@@ -56,7 +56,7 @@ def samples_of_fixed(samples: ProbeSamples, effort: Effort, seed: int = 1) -> in
 
 
 def _counts(effort: Effort) -> Iterator[int]:
-    """Yield after how many samples a pair looks whether there are enough."""
+    """Yield the sample counts at which a pair checks its confidence interval."""
     count = effort.least
     while count < effort.most:
         yield count

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Times and placements of programs on a machine and on its probed model.
 
-The true time is that of SimGrid's MPI on the planted platform, without its noise. Of
-the probed machine nothing is used but its file: once our own simulation runs the steps
-of the program on it, and once the program itself runs in SimGrid's MPI on the platform
-to which the file is exported.
+The true time is that of SimGrid's MPI on the planted platform without noise. Two
+predictions use only the probed machine's file: our simulation of the program's steps,
+and SimGrid's MPI on the exported platform.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from topoloom.model.model_names import load_model
 from topoloom.schedules import program_time
 from topoloom.tasks.machines.probe import model_in, probe_machine
 
-#: Candidates of a search for a placement, for each rank.
+#: Candidates per rank in the search for a placement.
 _WORK = 20_000
-#: Settings of a simulation, in addition to the platform.
+#: Settings of a simulation in addition to the platform.
 _SETTINGS = {"smpi/simulate-computation": "no", **COLLECTIVES}
 
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of a program: true ones, and those on the probed machine."""
+    """Seconds of a program: true time, and two predictions on the probed machine."""
 
     program: str
     bytes: int
@@ -45,7 +44,7 @@ class Times:
 
 @dataclass(frozen=True)
 class PlacedPattern:
-    """Hop-bytes on the true machine of placements for the probed and the true one."""
+    """Hop-bytes on the true machine: placed by the probed and by the true machine."""
 
     pattern: str
     probed: float
@@ -54,7 +53,7 @@ class PlacedPattern:
 
 @dataclass
 class RoundTrip:
-    """The result of a round trip of a machine."""
+    """Results of a machine's round trip."""
 
     name: str
     seed: int
@@ -68,7 +67,7 @@ class RoundTrip:
 def round_trip(
     case: Case, programs: dict[str, Path], noise: Path, folder: Path
 ) -> RoundTrip:
-    """Probe a machine, then run programs and place patterns on the probed one."""
+    """Probe a machine, then run programs and place patterns on the probed machine."""
     file = folder / "probed.toml"
     words, variables = case.launcher(folder, noise if case.planted.noise else None)
     with environment(variables):
@@ -99,7 +98,7 @@ def _options(settings: dict[str, str]) -> list[str]:
 
 
 def _slots(machine: Machine, hosts: Sequence[str], host_of: Sequence[str]) -> list[int]:
-    """Return the slot of each rank: those of a host side by side, in their order."""
+    """Return the slot of each rank; ranks of a host use its slots in order."""
     node = {host: number for number, host in enumerate(hosts)}
     taken: dict[str, int] = {}
     slots = []
@@ -112,7 +111,7 @@ def _slots(machine: Machine, hosts: Sequence[str], host_of: Sequence[str]) -> li
 def _export(
     file: Path, machine: Machine, hosts: Sequence[str], case: Case, folder: Path
 ) -> list[str]:
-    """Write the platform and its hosts; return the launcher."""
+    """Export the platform and its hosts; return the launcher."""
     platform, names = folder / "export.xml", folder / "export.hosts"
     save_machine(platform, machine, model=model_in(str(file)))
     node = {host: number for number, host in enumerate(hosts)}

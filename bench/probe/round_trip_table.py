@@ -40,13 +40,13 @@ def rows(trips: Sequence[RoundTrip]) -> Iterator[Row]:
 
 
 def _more(placed: PlacedPattern) -> float:
-    """Return what it is more than that of the placement on the true machine."""
+    """Return the relative excess over the placement on the true machine."""
     return placed.probed / placed.true - 1 if placed.true else 0.0
 
 
 def _within(what: str, errors: Sequence[float], most: float) -> Row:
     sizes = np.abs(errors)
-    if most == HOP_BYTES:  # which may also be less
+    if most == HOP_BYTES:  # negative values are improvements
         sizes = np.maximum(errors, 0)
     good = int((sizes <= most).sum())
     worst = errors[int(sizes.argmax())]
@@ -63,7 +63,7 @@ def save(trip: RoundTrip, file: Path) -> None:
 
 
 def load(file: Path) -> list[RoundTrip]:
-    """Read saved results, the last of each machine."""
+    """Read saved results; the last one per machine counts."""
     found: dict[tuple[str, int], RoundTrip] = {}
     for text in file.read_text().splitlines():
         fields = json.loads(text)

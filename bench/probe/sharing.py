@@ -16,17 +16,17 @@ from topoloom.probe.inference.shared_links import SLOWED_RATIO
 from topoloom.probe.machine import describe_machine
 
 Pair = tuple[int, int]
-#: Bandwidths of links by their names.
+#: Bandwidths of a route's links by name.
 Links = Mapping[str, float]
 
-#: Random pairs of pairs of the whole machine.
+#: Number of random pairs of pairs of the whole machine.
 _DRAWN = 2000
 
 
 def compare_sharing(made: Outcome, machine: Planted, findings: Findings) -> None:
-    """Compare all pairs of pairs inside smallest groups, and drawn ones of all hosts.
+    """Compare all pairs of pairs inside smallest groups, and random ones of all hosts.
 
-    Outcomes are counted by whether they share a link, and whether that was found.
+    Outcomes are counted by whether the pairs share a link, and whether that was found.
     """
     truth, found = _Planted(machine), _Found(findings)
     for first, second in _near(machine):
@@ -53,14 +53,14 @@ def _near(machine: Planted) -> Iterator[tuple[Pair, Pair]]:
 
 
 def _slow(first: Links, second: Links) -> bool:
-    """Whether exchanges over these links need more than one has that they share."""
+    """Return whether a shared link is too slow for both exchanges at full speed."""
     needed = min(first.values()) + min(second.values())
     shared = first.keys() & second.keys()
     return any(first[link] * SLOWED_RATIO < needed for link in shared)
 
 
 class _Planted:
-    """The planted machine."""
+    """Shared links of the planted machine."""
 
     def __init__(self, machine: Planted) -> None:
         self._machine = machine
@@ -91,7 +91,7 @@ class _Planted:
 
 
 class _Found:
-    """The output of a probe: the machine, and other shared links."""
+    """Shared links according to the findings of a probe."""
 
     def __init__(self, findings: Findings) -> None:
         described = describe_machine(findings)

@@ -11,7 +11,7 @@ import numpy as np
 
 from probe.compare import Outcome
 
-#: Accepted error of constants, and the factor between sizes.
+#: Accepted relative error of constants, and accepted factor between sizes.
 ERROR = 0.05
 STEPS = {"quick": 4.0, "default": 2.0, "thorough": 1.5}
 
@@ -71,7 +71,7 @@ def _constants(outcomes: Sequence[Outcome], name: str) -> list[Row]:
 
 
 def _intervals(outcomes: Sequence[Outcome]) -> list[Row]:
-    """Count true values in their intervals; without noise only rounding is left."""
+    """Count true constants inside their intervals, for machines with noise."""
     found = [
         inside
         for outcome in outcomes
@@ -148,7 +148,7 @@ def _uplinks(outcomes: Sequence[Outcome]) -> list[Row]:
 
 
 def _sharing(outcomes: Sequence[Outcome]) -> list[Row]:
-    """Sum up pairs of pairs that slow each other down."""
+    """Summarize which pairs of pairs slow each other down."""
     made = []
     for where, name in (("of a group", "near"), ("of all hosts", "all")):
         counts = np.sum([getattr(o, f"sharing_{name}") for o in outcomes], axis=0)

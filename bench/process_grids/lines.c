@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times collectives on all lines of a grid, dimension after dimension, in the default order and in tiles, and writes JSON
-// Lines.
+// Times collectives on all lines of a grid, dimension after dimension, in the default order and in tiles;
+// writes JSON Lines.
 //
-// Usage: lines BYTES MACHINE all|broadcast EXTENT..., a machine file. Each line has BYTES in all at its first rank. The
-// library's own collectives run on communicators that are split; ours, by schedules that are named and by our choice, on
-// the grid. All ranks start at the same time of MPI's clock, which must be the same everywhere, and a collective takes
-// until the last of them has ended.
+// Usage: lines BYTES MACHINE all|broadcast EXTENT...; MACHINE is a machine file. The first rank of each line
+// has BYTES in total. MPI's collectives run on split communicators; ours run on the grid, by named schedules
+// and by our choice. All ranks start at the same time of MPI's clock, which must be synchronized; the time of
+// a collective ends on the last rank.
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ struct grid {
     MPI_Comm lines[most_dimensions];
 };
 
-/// Number of the line that the rank is on.
+/// Returns the number of this rank's line.
 static int number_of_line(const struct grid* grid, int dimension) {
     int number = 0;
     for (int d = 0; d < grid->dimensions; ++d)

@@ -31,7 +31,7 @@ Simulation = Callable[[SwitchWiring, SwitchSettings, int], Iterator[ProgramMeasu
 
 
 def schedules(*names: tuple[str, str]) -> Simulation:
-    """Simulate collectives of 1 MiB, one after the other, by schedule and operation."""
+    """Return a simulation of several collectives of 1 MiB: (schedule, operation)."""
 
     def run(
         wiring: SwitchWiring, settings: SwitchSettings, threads: int
@@ -48,7 +48,7 @@ def schedules(*names: tuple[str, str]) -> Simulation:
 def halo(
     wiring: SwitchWiring, settings: SwitchSettings, threads: int
 ) -> Iterator[ProgramMeasure]:
-    """Exchange 8 KiB with six neighbors, all ranks where the grid has them."""
+    """Simulate an exchange of 8 KiB with six neighbors; ranks are in grid order."""
     shape = (64, 32, 32)
     rank = np.arange(np.prod(shape)).reshape(shape)
     to = np.stack([np.roll(rank, by, axis) for axis in range(3) for by in (1, -1)])
@@ -60,7 +60,7 @@ def halo(
     )
 
 
-#: name -> machine, and its simulation
+#: name -> (machine, simulation)
 CASES: dict[str, tuple[str, Simulation]] = {
     "all-reduce by a ring, 4,096 hosts": (TREE, schedules(("ring", "all-reduce"))),
     "all-reduce by binomial trees, 4,096 hosts": (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Karlsson 2012, chapter 4: processes of a node in the order of binomial trees."""
+"""Karlsson 2012, chapter 4: orders of a node's processes for binomial trees."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ RA: Matrix = np.array(
         (32.91, 30.63, 32.87, 32.72, 30.5, 32.97, 30.67, 0),
     ]
 )
-#: Seconds between groups, long enough to distinguish sums.
+#: Cost between groups, large enough to separate digits in sums.
 OUTSIDE = 1000.0
 
 
 def rows() -> Iterator[Ours]:
-    """Compute the known values of the chapter, table by table."""
+    """Compute the values of the chapter, table by table."""
     found = [
         *scatter_costs(),
         *statistics(),
@@ -52,12 +52,12 @@ def between(groups: list[int]) -> Matrix:
 
 
 def ordered(costs: Matrix, method: str) -> list[int]:
-    """Return an order from process 0 on, with two channels."""
+    """Return an order with process 0 first, for two channels."""
     return schedules.binomial_order(costs, method, channels=2)
 
 
 def scatter_costs() -> Iterator[Ours]:
-    """Add up the steps of a scatter among equals, in m beta."""
+    """Compute the cost of a scatter among equal processes in units of m beta."""
     for ranks in (8, 32):
         costs = np.ones((ranks, ranks))
         for channels, called in ((ranks, "unlimited"), (2, "c=2")):
@@ -70,7 +70,7 @@ def scatter_costs() -> Iterator[Ours]:
 
 
 def statistics() -> Iterator[Ours]:
-    """Find the groups of RA, and report on them."""
+    """Find the groups of RA, and yield their statistics."""
     table = "Table 4.7 (cost-matrix statistics)"
     for number, group in enumerate(schedules.find_cost_groups(RA).groups, start=1):
         other = 3 - number
@@ -84,7 +84,7 @@ def statistics() -> Iterator[Ours]:
             yield Ours(SOURCE, table, f"RA {name}", "std", sample.sigma)
             yield Ours(SOURCE, table, f"RA {name}", "n", sample.n)
         row = f"p-value H0 t{number}{number}=t{number}{other}"
-        # As printed: its exponent has no decimals.
+        # The exponent is formatted as in print, without decimals.
         yield Ours(SOURCE, TEXT, row, "value", f"{group.p:.1e}")
         if number == 1:
             yield Ours(SOURCE, TEXT, "sample size within", "value", group.inside.n)
@@ -92,7 +92,7 @@ def statistics() -> Iterator[Ours]:
 
 
 def orders() -> Iterator[Ours]:
-    """Order two quad-cores whose processes are numbered as on RA."""
+    """Compute orders of two quad-cores whose processes are numbered as on RA."""
     groups = schedules.find_cost_groups(RA).of
     costs = between(groups)
     for name, table, method in (
@@ -141,7 +141,7 @@ def coefficients() -> Iterator[Ours]:
 
 
 def printed_time(costs: Matrix, method: str) -> float:
-    """Return seconds of a scatter with two channels, as the source counts."""
+    """Return seconds of a scatter with two channels, by the source's formula."""
     return sum(
         schedules.binomial_scatter_steps(
             costs, ordered(costs, method), channels=2, reading="printed"
@@ -149,7 +149,7 @@ def printed_time(costs: Matrix, method: str) -> float:
     )
 
 
-#: Why measured scatters differ from ours.
+#: Reasons why measured scatters differ from ours.
 SCATTER_NOTES = {
     "RA": "measured 5 times as long as the bytes of the root at the speed of Table 3.4 "
     "take, in every order alike: something that no table has bounds it",
@@ -162,7 +162,7 @@ STEP_NOTE = "sharing is modeled with channels and groups only, speeds are of 3.7
 
 
 def scatters_measured() -> Iterator[Ours]:
-    """Time scatters of 10 MB per process from speeds and channels of chapters 3, 4."""
+    """Predict scatters of 10 MB per process by speeds and channels of ch. 3 and 4."""
     for node in scatters.NODES:
         for order in scatters.ORDERS:
             value = scatters.time(node, order)

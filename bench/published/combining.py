@@ -16,7 +16,7 @@ from topoloom.schedules.joint_search import block_order
 SOURCE = "Kumar 2005"
 TABLE = "in text: 3 all-to-all"
 QSNET = load_model("qsnet").model
-#: QsNet below 288 bytes and above 2 KB, and between.
+#: Costs of QsNet: below 288 bytes and above 2 KB; and between.
 SMALL, LARGE = (
     schedules.CombiningCosts(alpha=alpha, beta=beta)
     for alpha, beta, _ in QSNET.lines[:2]
@@ -26,7 +26,7 @@ MACHINE = "fattree:4:4:4:4:4,bandwidth=340MB/s+node:4"
 
 
 def rows() -> Iterator[Ours]:
-    """Compute the known values of the chapter."""
+    """Compute the values of the chapter."""
     size = crossing(lambda m: over_mesh(1024, m))
     row = "direct = 2-D mesh crossover message size"
     yield Ours(SOURCE, TABLE, row, "value", size, stated="1375")
@@ -42,7 +42,7 @@ def rows() -> Iterator[Ours]:
 
 
 def all_to_all() -> Iterator[Ours]:
-    """Cost the all-to-alls of the text on its machine, four processes per node."""
+    """Compute the all-to-alls of the text on its machine, four processes per node."""
     short, long = ranked(2048, 76), ranked(1024, 8192)
     note = (
         f"the best, {short[0].name}; direct messages take "
@@ -57,7 +57,7 @@ def all_to_all() -> Iterator[Ours]:
 
 
 def ranked(ranks: int, size: int) -> list[schedules.RankedSchedule]:
-    """Rank the schedules of an all-to-all, four processes on each node."""
+    """Rank the schedules of an all-to-all with four processes per node."""
     machine = Machine(MACHINE)
     allocation = Allocation(machine, range(ranks // 4))
     call = schedules.Call("all-to-all", ranks, size)
@@ -66,18 +66,18 @@ def ranked(ranks: int, size: int) -> list[schedules.RankedSchedule]:
 
 
 def time_of(found: list[schedules.RankedSchedule], name: str) -> float:
-    """Return the seconds of a schedule."""
+    """Return the seconds of a schedule by name."""
     return next(one.cost.time for one in found if one.name == name)
 
 
 def crossing(difference: Callable[[float], float]) -> float:
-    """Return where a linear function is 0."""
+    """Return the zero of a linear function."""
     start = difference(0.0)
     return start / (start - difference(1.0))
 
 
 def over_mesh(ranks: int, size: float) -> float:
-    """Return how much longer direct messages take than those of a mesh."""
+    """Return the time of direct messages minus the time of a mesh."""
     direct, mesh = (
         schedules.all_to_all_time(strategy, ranks, size, SMALL)
         for strategy in ("direct", "mesh")
@@ -86,7 +86,7 @@ def over_mesh(ranks: int, size: float) -> float:
 
 
 def over_grid(ranks: int, degree: float, size: float) -> float:
-    """Return how much longer a many-to-many takes on two axes than on three."""
+    """Return the time of a many-to-many on two axes minus that on three."""
     mesh, grid = (
         schedules.many_to_many_time(strategy, ranks, degree, size, LARGE)
         for strategy in ("mesh", "grid")
@@ -95,7 +95,7 @@ def over_grid(ranks: int, degree: float, size: float) -> float:
 
 
 def extra_messages(direct: int) -> float:
-    """Count the further messages of a hypercube with some dimensions direct."""
+    """Count the additional messages of a hypercube with some direct dimensions."""
     call = schedules.Call("all-gather", 256, 1)
     some, none = (
         call.schedule(f"hypercube-direct(direct={dimensions})").cost(QSNET).messages
@@ -105,7 +105,7 @@ def extra_messages(direct: int) -> float:
 
 
 def holes() -> Iterator[Ours]:
-    """Count the messages that holes of the mesh bring a rank."""
+    """Count the additional messages per rank due to holes of the mesh."""
     square = {ranks: most_extra(ranks, 2) for ranks in range(3, 300)}
     two = [ranks for ranks, extra in square.items() if extra == 2]
     assert max(square.values()) == 2
@@ -122,7 +122,7 @@ def holes() -> Iterator[Ours]:
 
 
 def most_extra(ranks: int, axes: int) -> int:
-    """Count what comes to the worst rank from another plane before the last phase."""
+    """Return the maximum number of messages from other planes before the last phase."""
     side = next(side for side in range(1, ranks) if side**axes >= ranks)
     plane = side ** (axes - 1)
     extra: Counter[int] = Counter()

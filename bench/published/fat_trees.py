@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kumar 2005: contention-free permutations of fat trees, chapter 4, and switches, 8."""
+"""Kumar 2005: contention-free permutations of fat trees (chapter 4), switches (8)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ PERMUTATIONS = "in text: 4 permutations"
 BANDWIDTHS = "Table 4.1 (all-to-all multicast effective bandwidth per node, 256 KB)"
 LEVELS = "Table 2.8 (QsNet bandwidth vs fat-tree size)"
 SWITCHES = "in text: 8"
-#: The nodes of its machine are those of a 4-ary 5-tree, numbered as it is wired. A link
-#: carries 340 MB/s; its latency is what 292 MB/s among 16 nodes leave, table 2.8: a
-#: sender waits for the word that each packet has come, on 4 links there and back.
+#: Nodes of the source's machine are nodes of a 4-ary 5-tree in wiring order. Links have
+#: 340 MB/s. The latency follows from 292 MB/s among 16 nodes (table 2.8): a sender
+#: waits for the acknowledgment of each packet over 4 links in each direction.
 LINK, AMONG_16 = 340e6, 292e6
 LATENCY = 320 * (1 / AMONG_16 - 1 / LINK) / 8
 QSNET = (
@@ -42,7 +42,7 @@ HOLES = "as if all messages met that may; which nodes were missing is not known"
 
 
 def rows() -> Iterator[Ours]:
-    """Compute the known values of both chapters."""
+    """Compute the values of both chapters."""
     yield from levels()
     yield from permutations()
     yield from curves()
@@ -51,7 +51,7 @@ def rows() -> Iterator[Ours]:
 
 
 def levels() -> Iterator[Ours]:
-    """Predict the bandwidth in trees of other heights than that of 16 nodes."""
+    """Predict the bandwidth in trees of other heights from that of 16 nodes."""
     machine = Machine(QSNET)
     for count in (4, 64, 256):
         far = Step([(0, count - 1)])
@@ -61,12 +61,15 @@ def levels() -> Iterator[Ours]:
 
 
 def meets(machine: Machine, step: Step, nodes: Sequence[int]) -> bool:
-    """Whether messages can share a link for any choice of uplinks."""
+    """Return whether messages can share a link for any choice of uplinks."""
     return meetings_any_ascent(machine, step, nodes).places > 0
 
 
 def permutations() -> Iterator[Ours]:
-    """Try all shifts; the lemma names those by 1, 2 and 3 times a power of 4."""
+    """Find contention-free shifts and k, and compare with the lemma.
+
+    Lemma 6 names shifts by 1, 2 and 3 times a power of 4.
+    """
     for count in (64, 256):
         machine, nodes = Machine(QSNET), list(range(count))
         free = {
@@ -92,7 +95,7 @@ def permutations() -> Iterator[Ours]:
 
 
 def curves() -> Iterator[Ours]:
-    """Take the levels of figures 4.3 and 4.4 from the curves of all distances."""
+    """Derive the levels of figures 4.3 and 4.4 from the curves of all distances."""
 
     def value(row: str, rate: float, stated: str = "") -> Ours:
         note = "by the levels that messages climb, with one packet in flight"
@@ -111,7 +114,7 @@ def curves() -> Iterator[Ours]:
 
 
 def curve(kind: str, count: int) -> dict[int, float]:
-    """Bytes per second in and out of a node, by the distance of all messages."""
+    """Return bytes per second in and out of a node by the distance of all messages."""
     machine, nodes = Machine(QSNET), range(count)
     rates = StepRates(machine, nodes, MESSAGE, MODEL)
     make = {"shift": Step.shift, "prefix": Step.prefix}[kind]
@@ -124,7 +127,7 @@ def curve(kind: str, count: int) -> dict[int, float]:
 
 
 def bandwidths() -> Iterator[Ours]:
-    """Predict Table 4.1 from what each step may meet."""
+    """Predict Table 4.1 from the possible contention of each step."""
     machine = Machine(QSNET)
     for row, (count, missing) in NODES.items():
         nodes = [node for node in range(count + len(missing)) if node not in missing]
@@ -146,7 +149,7 @@ def bandwidths() -> Iterator[Ours]:
 
 
 def bandwidth(machine: Machine, schedule: str, nodes: list[int]) -> float:
-    """Bytes per second in and out of a node while all multicast to all others."""
+    """Return bytes per second in and out of a node during an all-to-all multicast."""
     count = len(nodes)
     rates = StepRates(machine, nodes, MESSAGE, MODEL)
     is_relay = schedule.startswith("k-")

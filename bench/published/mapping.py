@@ -24,9 +24,9 @@ NEAR = {
     "GRASP": "grasp",
 }
 ON_LINKS = {**NEAR, "LocalOpt": "emahd,local-opt"}
-NEAR_SIZES = TABLE_SIZES[1:]  # from 8 ranks on
+NEAR_SIZES = TABLE_SIZES[1:]  # at least 8 ranks
 LINK_SIZES = TABLE_SIZES[:-2]  # up to 216
-#: Mean spread of hops per byte of GRASP on our three ragged allocations.
+#: Mean spread of GRASP's hops per byte on our three ragged allocations.
 SPREAD = 0.27
 UNKNOWN = (
     "mesh, allocation and numbering of the source are not known; ours: random "
@@ -37,7 +37,7 @@ UNITS = f"{UNKNOWN}; so is its unit; ours: an edge of the mesh"
 
 @dataclass(frozen=True)
 class Found:
-    """Measures of a placement: hops per byte, and edges of the mesh per link."""
+    """Measures of a placement: hops per byte, and mesh edges on the busiest link."""
 
     hops: float
     load: float
@@ -69,13 +69,13 @@ def rows() -> Iterator[Ours]:
 
 @cache
 def problems(ranks: int) -> list[tuple[CommGraph, Allocation]]:
-    """Make meshes, and ragged pieces of the torus for them."""
+    """Make meshes, and ragged pieces of the torus of their size."""
     cases = [Case("published", RAGGED, "Mesh", ranks, s) for s in SEEDS]
     return [(case.graph(), case.allocation()) for case in cases]
 
 
 def judge_meshes(ranks: int, mapper: str, objective: str) -> list[Found]:
-    """Place the meshes."""
+    """Place the meshes by a mapper, and measure the placements."""
     every = []
     for graph, allocation in problems(ranks):
         placed = place(graph, allocation, mapper, objective=objective).placement

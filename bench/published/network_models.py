@@ -18,7 +18,7 @@ PRINTED = "of round trips as they are printed, to four or five digits"
 #: Their accuracy.
 ROUNDED = 5e-4
 
-#: Microseconds a message of 16 B, 64 B, ..., 256 KB, among 128 of them.
+#: Microseconds per message of 16 B, 64 B, ..., 256 KB, in series of 128 messages.
 MULTI_PING: dict[str, Times] = {
     "Table 2.7 (QsNet multi-ping, two-way)": (
         9.8,
@@ -42,7 +42,7 @@ MULTI_PING: dict[str, Times] = {
     ),
 }
 PINGED = [16 * 4**i for i in range(8)]
-#: The tables of the models of the thesis.
+#: Models of the thesis for these tables.
 MODELS = {
     "Table 2.7 (QsNet multi-ping, two-way)": "qsnet",
     "Table 2.13 (Myrinet two-way multi-ping)": "myrinet",
@@ -90,7 +90,7 @@ PAIR_BYTES = 8 * 1024**2
 
 
 def rows() -> Iterator[Ours]:
-    """Compute the known values of both chapters."""
+    """Compute the values of both chapters."""
     yield from multi_pings()
     yield from overheads()
     yield from parameters()
@@ -99,7 +99,7 @@ def rows() -> Iterator[Ours]:
 
 
 def multi_pings() -> Iterator[Ours]:
-    """Predict times from the lines that the text has for them."""
+    """Predict times from the regression lines of the text."""
     for table, name in MODELS.items():
         model = load_model(name).model
         for size in PINGED:
@@ -111,10 +111,10 @@ def multi_pings() -> Iterator[Ours]:
 
 
 def overheads() -> Iterator[Ours]:
-    """Predict CPU times, and processes of a node that send at once.
+    """Predict CPU times, and times of a node's concurrently sending processes.
 
-    The CPU time of an end is from the two-way table of QsNet with four processes per
-    node and the one-way tables of the others; the other tables are predicted from it.
+    The overhead per end is from the two-way table of QsNet with four processes per
+    node, and from the one-way tables of the others; the other tables are predicted.
     """
     qsnet, myrinet = load_model("qsnet").model, load_model("myrinet").model
     infiniband = load_model("infiniband-4x").model
@@ -133,7 +133,7 @@ def overheads() -> Iterator[Ours]:
         note = "by the gaps of a stream; a ping-pong takes longer"
         found = 1e6 * qsnet.time(size)
         yield Ours(KUMAR, two_way, str(size), "latency PPN=1", found, note, 0.2)
-        if size > PINGED[0]:  # 16 B show the time of the NIC per message
+        if size > PINGED[0]:  # the NIC's time per message dominates at 16 B
             found = 1e6 * qsnet.time(size, 4)
             yield Ours(KUMAR, two_way, str(size), "latency PPN=4", found, note, 0.25)
     for size in PINGED:
@@ -149,7 +149,7 @@ def overheads() -> Iterator[Ours]:
 
 
 def parameters() -> Iterator[Ours]:
-    """Fit the constants of the text to the times that it has."""
+    """Fit the constants of the text to its times."""
 
     def value(row: str, ours: float, note: str, stated: str = "") -> Ours:
         table = "in text: 2.4 model parameters"
@@ -196,7 +196,7 @@ def regressions() -> Iterator[Ours]:
 
 
 def pair_bandwidths() -> Iterator[Ours]:
-    """Take totals from the curves of round trips."""
+    """Compute total bandwidths from the curves of round trips."""
     swapped = "rows 2 and 3 are swapped in print"
     for machine, (table, sides) in PAIRS.items():
         for side, printed in sides.items():
@@ -210,5 +210,5 @@ def pair_bandwidths() -> Iterator[Ours]:
 
 
 def numbers(printed: str) -> list[float]:
-    """Read what a column shows."""
+    """Parse the numbers of a column."""
     return [float(word) for word in printed.split()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of all published values that we compute, with ours."""
+"""The documentation page of all published values that we compute."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ it writes the page.
 
 
 def format_value(value: float | str) -> str:
-    """Return a number without insignificant digits."""
+    """Format a number without insignificant digits."""
     return value if isinstance(value, str) else f"{value:,.6g}"
 
 
 def counts(pairs: Sequence[Pair]) -> Iterator[tuple[str, ...]]:
-    """Count the standings of each source, and of all."""
+    """Count the standings by source, and in total."""
     named = sorted({pair.ours.source for pair in pairs})
     for source in (*named, "all"):
         of = Counter(

@@ -20,7 +20,7 @@ from readings.grids import (
 from topoloom import placements, schedules
 
 SOURCE = "Karlsson 2012"
-#: Tolerance of predictions from a ping-pong of another day.
+#: Tolerance of predictions from ping-pong times of another day.
 GAIN = 0.25
 GAIN_NOTE = (
     "the grids are ours, speeds those of Table 3.4, and a node has nothing but its "
@@ -53,7 +53,7 @@ SOLID_NOTE = (
 
 
 def rows() -> Iterator[Ours]:
-    """Compute the known values of the chapter."""
+    """Compute the values of the chapter."""
     yield from node_maps()
     yield from external_links()
     yield from bounds()
@@ -62,7 +62,7 @@ def rows() -> Iterator[Ours]:
 
 
 def node_maps() -> Iterator[Ours]:
-    """Make the example, by rows and in tiles; the first axis is along rows."""
+    """Compute the example, by rows and in tiles; the first axis is along rows."""
     table = "in text: 5.2.1 node-map example (4 nodes x 4 cores, 4x4 grid)"
     best = placements.node_tiles([4, 4], 4)[0]
     for name, tile in (("std", [1, 4]), ("tiled", best)):
@@ -73,7 +73,7 @@ def node_maps() -> Iterator[Ours]:
 
 
 def external_links() -> Iterator[Ours]:
-    """Count the links of every tile inside a grid of 3x3 tiles."""
+    """Count the links of every tile in a grid of 3x3 tiles."""
     table = "in text: 5.3.2 external links k1+k2"
     slips = {(12, 1): "printed 12 where 12 + 1 is meant"}
     for cores in (8, 12):
@@ -86,7 +86,7 @@ def external_links() -> Iterator[Ours]:
 
 
 def bounds() -> Iterator[Ours]:
-    """Time pipelines in lines and in tiles where only bytes between nodes count."""
+    """Predict pipelines on lines and tiles, considering only inter-node bytes."""
     table = "in text: Theta bounds (5.4)"
     links = schedules.GridLinks(outer_s_per_byte=1e-9)
     for machine, cores, axes in (
@@ -110,7 +110,7 @@ def bounds() -> Iterator[Ours]:
 
 
 def broadcasts() -> Iterator[Ours]:
-    """Time broadcasts, and divide the sums of our times, table by table."""
+    """Predict broadcasts, and the ratios of the sums of our times, table by table."""
     totals: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for case in cases():
         if len(case.grid) == 3:
@@ -135,7 +135,7 @@ def broadcasts() -> Iterator[Ours]:
 
 
 def improvements() -> Iterator[Ours]:
-    """Average what tiles gain in our binomial trees in three dimensions."""
+    """Average the gains of tiles for our binomial trees in three dimensions."""
     for cluster in (RA, JAGUAR):
         ratios = [order / tiles for order, tiles in map(binomial, _solids(cluster))]
         row = f"3-D average improvement {cluster.name}"

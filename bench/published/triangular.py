@@ -18,13 +18,13 @@ from topoloom.graphs import (
 
 SOURCE = "Aktulga 2012"
 ROUTERS = (17, 8, 24)
-#: Only links between routers count.
+#: Hopper; only links between routers limit the bandwidth.
 HOPPER = (
     "torus:17x8x24,nodes=2,hosts=free,bandwidth=9.4GB/s,bandwidth.y=half+node:6:2:2"
 )
-#: A rank has 6 of a node's 24 cores.
+#: Four ranks per node, each on 6 of 24 cores.
 HYBRID = HOPPER.partition("+")[0] + "+node:4"
-#: Rows of the grid and unknowns, by test problem (Table 1).
+#: Rows of the grid, and unknowns, by test problem (Table 1).
 PROBLEMS = {
     "test_276": (23, 4.66e7),
     "test_1128": (47, 1.60e8),
@@ -37,21 +37,21 @@ TABLES = {
 }
 THREADED = "Table 5 (multi-threaded BCM)"
 GROUPS = {"C_col": "column", "C_row": "row"}
-#: Measured with dm, which the times of the other orders are predicted from: seconds in
-#: all, the share of communication, seconds of columns and of rows (Tables 2 to 4).
+#: Measured times with dm, from which other orders are predicted: total seconds, share
+#: of communication, seconds of columns and of rows (Tables 2 to 4).
 DIAGONALS = {
     "test_276": (211, 0.24, {"column": 19, "row": 21}),
     "test_1128": (410, 0.47, {"column": 89, "row": 78}),
     "test_4560": (567, 0.56, {"column": 145, "row": 125}),
     "test_18336": (1260, 0.80, {"column": 500, "row": 400}),
 }
-#: Sequence of messages of an iteration, by group.
+#: Messages of an iteration in sequence, by group.
 STEPS = {
     "column": ("column", "column-reduction"),
     "row": ("row", "row-reduction"),
     "orthogonalization": ("orthogonalization", "gather"),
 }
-#: Bytes of a message that counts as 1, so that sizes are whole with one decimal.
+#: Bytes of a message of size 1; sizes with one decimal are then whole bytes.
 UNIT = 10
 NODES = (
     "which nodes the job had is not known; of 24 orders of nodes tried, ours come "
@@ -91,7 +91,7 @@ def rows() -> Iterator[Ours]:
 
 
 def measure(machine: Machine, n: int, order: str, group: str, size: float) -> Judgement:
-    """Judge the groups of one kind on the job's nodes, messages of the given units."""
+    """Score the messages of one kind of groups on the job's nodes; `size` in units."""
     where = job(machine, n)
     graph = triangular_messages(n, order, group, round(UNIT * size))
     return judge(graph, where, place(graph, where, mapper="block").placement)
@@ -100,8 +100,8 @@ def measure(machine: Machine, n: int, order: str, group: str, size: float) -> Ju
 def job(machine: Machine, n: int) -> Allocation:
     """Allocate the nodes of a grid: blocks of 2x2x2 routers along x, then y, then z.
 
-    The first router's other node is another job's, as where columns of two nodes need
-    a link.
+    The other node of the first router belongs to another job, so that columns of two
+    nodes need a link.
     """
     x, y, z = (range(0, extent, 2) for extent in ROUTERS)
     inside = list(product(range(2), repeat=3))
@@ -121,13 +121,13 @@ def job(machine: Machine, n: int) -> Allocation:
 
 
 def message_size(problem: str, n: int) -> float:
-    """Tell the size of a message in units of those of test_276."""
+    """Return the size of a message in units of test_276's messages."""
     first_rows, first_unknowns = PROBLEMS["test_276"]
     return round(PROBLEMS[problem][1] / n / (first_unknowns / first_rows), 1)
 
 
 def predict(machine: Machine, problem: str, n: int, order: str, group: str) -> float:
-    """Add up the busiest link's load over the levels of the trees, down and up."""
+    """Sum the busiest link's load over the levels of the trees, down and up."""
     where = job(machine, n)
     size = round(100 * UNIT * message_size(problem, n))
     levels = [
@@ -155,7 +155,7 @@ def _measured(
 ) -> Iterator[Ours]:
     machine, n = Machine(text), _rows_of(text, problem)
     size = message_size(problem, n)
-    capacity = 9.4e9 / UNIT  # of a link along x or z, in messages of size 1
+    capacity = 9.4e9 / UNIT  # per link along x or z, in messages of size 1
     for column, group in GROUPS.items():
         it = measure(machine, n, order, group, size)
         for name, value in (
@@ -176,14 +176,14 @@ def _times(table: str, row: str, text: str, problem: str, order: str) -> Iterato
 
 
 def _seconds(text: str, problem: str, order: str, group: str) -> float:
-    """Scale what was measured with dm by the predicted loads."""
+    """Return measured seconds with dm, scaled by the ratio of predicted loads."""
     of_diagonals = _predicted(HOPPER, problem, "dm", group)
     measured = DIAGONALS[problem][2][group]
     return measured * _predicted(text, problem, order, group) / of_diagonals
 
 
 def _communication(problem: str, order: str) -> float:
-    """Predict the seconds of all communication from those of dm."""
+    """Predict the total seconds of communication from those with dm."""
     total, share, _ = DIAGONALS[problem]
     ours, of_diagonals = (
         sum(_predicted(HOPPER, problem, each, group) for group in STEPS)
@@ -214,7 +214,7 @@ def _speed_ups() -> Iterator[Ours]:
 
 
 def _shares() -> Iterator[Ours]:
-    """Yield what the groups have of the communication of the largest run, with dm."""
+    """Yield the groups' shares of the largest run's communication, with dm."""
     sent = [_predicted(HOPPER, "test_18336", "dm", group) for group in STEPS]
     for name, part in zip(
         ("column share of communication", "row share", "orthogonalisation share"),
@@ -230,6 +230,6 @@ def _figure(order: str) -> str:
     grid = [["." for _ in range(5)] for _ in range(5)]
     for rank, (row, column) in enumerate(triangular_grid(5, order), start=1):
         grid[row][column] = str(rank)
-    if order in ("dm", "cm"):  # printed without the empty half
+    if order in ("dm", "cm"):  # print omits the empty half
         return "|".join(" ".join(c for c in line if c != ".") for line in grid)
     return "|".join(" ".join(line) for line in grid)

@@ -28,9 +28,10 @@ def main() -> None:
 
 
 def compare_grids(published: Published) -> None:
-    """Compare gains of tiles: time in default order over that in tiles.
+    """Compare gains of tiles: time in default order over time in tiles.
 
-    The source omits the axes of the three-dimensional broadcasts; all are shown.
+    The source omits the axes of the three-dimensional broadcasts; all readings are
+    shown.
     """
     pipelines = {
         reading: partial(grids.pipelined, reading=reading) for reading in grids.READINGS
@@ -66,7 +67,7 @@ def compare_grids(published: Published) -> None:
 
 
 def compare_scatters(published: Published) -> None:
-    """Compare scatters: times against the standard order, and the steps of one."""
+    """Compare scatters: times relative to the standard order, and times of steps."""
     rows = []
     errors: dict[str, list[list[float]]] = {one: [] for one in scatters.READINGS}
     for node in (*scatters.NODES, scatters.ALTERNATING):
@@ -117,7 +118,7 @@ def compare_scatters(published: Published) -> None:
 
 
 def _error(logarithms: Sequence[float]) -> float:
-    """Return the root of the mean square."""
+    """Return the root mean square."""
     return math.sqrt(sum(one * one for one in logarithms) / len(logarithms))
 
 

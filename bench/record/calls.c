@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times calls that one rank sends to itself, so that almost nothing but the call's own cost is measured.
+// Times calls from one rank to itself, so that little more than the call's own cost is measured.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static double ns_of_starts(int calls) {
     const double seconds = cpu_seconds() - begin;
     MPI_Request_free(&requests[0]);
     MPI_Request_free(&requests[1]);
-    return 1e9 * seconds / calls / 2;  // two starts a round
+    return 1e9 * seconds / calls / 2;  // two starts per round
 }
 
 static double ns_of_puts(int calls) {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measures the cost of the recorder, or of ``--world``, per call and MPI.
 
-Usage: ``python bench/record/run.py [world]``. Runs with and without it alternate; each
-line shows medians over 9 runs in nanoseconds of CPU time a call and, as the cost,
-the median of the 9 differences with the smallest and the largest of them.
+Usage: ``python bench/record/run.py [world]``. Runs with and without the library
+alternate. Each line shows medians over 9 runs in nanoseconds of CPU time per call. The
+cost is the median of the 9 differences, shown with minimum and maximum.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ AS_ROOT = {
 
 
 def main() -> None:
-    """Print one table."""
+    """Print one table for all MPIs."""
     shim = "world" if sys.argv[1:] == ["world"] else "record"
     print(f"{'MPI':20} {'call':34} {'without':>8} {'with':>8}  cost (range)")
     for name in LAUNCHERS:
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def prepared(shim: str, compiler: Path, folder: str) -> tuple[Path, dict[str, str]]:
-    """Build the preloaded library; return it with its environment."""
+    """Build the preloaded library; return the library and its environment."""
     if shim == "record":
         return build_recorder(compiler), {"TOPOLOOM_RECORD": folder}
     plan = Path(folder) / "plan"

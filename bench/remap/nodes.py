@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes of two groups of processes as platforms of SimGrid."""
+"""Nodes with two groups of processes as SimGrid platforms."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Speeds:
 
 @dataclass(frozen=True)
 class TwoGroups:
-    """Processes of one node."""
+    """The two groups of a node's processes."""
 
     processes: int
-    second: tuple[int, ...]  # processes that are not in the first group
+    second: tuple[int, ...]  # processes outside the first group
     inside: Speeds
     between: Speeds
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times a binomial scatter on MPI_COMM_WORLD re-mapped in several orders, and writes JSON Lines.
+// Times a binomial scatter on MPI_COMM_WORLD re-mapped in several orders; writes JSON Lines.
 //
-// Usage: scatter BYTES CHANNELS ORDER..., an order as topoloom_comm_order takes it. All ranks start at the same time of
-// MPI's clock, which must be the same everywhere, and a scatter takes until the last of them has ended; `setup` is what
-// making the communicator took.
+// Usage: scatter BYTES CHANNELS ORDER..., orders as for topoloom_comm_order. All ranks start at the same time
+// of MPI's clock, which must be synchronized; the time of a scatter ends on the last rank. `setup` is the time
+// to create the communicator.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

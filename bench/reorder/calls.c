@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times MPI_Cart_create without reorder on one process: what it costs to pass our wrapper.
+// Times MPI_Cart_create without reorder on one process: the overhead of our wrapper.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static double cpu_seconds(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static double ns_of_wrong_grids(int calls) {  // refused at once, so that little but the call is timed
+static double ns_of_wrong_grids(int calls) {  // fails at once, so that little more than the call is timed
     const int no_extents[1] = {-1}, periods[1] = {0};
     MPI_Comm made;
     const double begin = cpu_seconds();

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measures the cost and the gain of reordering inside a job.
 
-Usage: ``python bench/reorder/run.py``. First, 100,000 ranks whose lists rank 0 has
-gathered, through the C face of libtopoloom: the median of 3 runs. Then what a rank
-outside rank 0 allocates among 64 real ones, and what passing the preloaded wrapper
-costs a call: medians of 9 runs with and without, in turns.
+Usage: ``python bench/reorder/run.py``. First, 100,000 ranks are ordered from gathered
+lists, by the C API of libtopoloom: the median of 3 runs. Then, the memory per rank
+outside rank 0 is measured with 64 real ranks. Last, the overhead of the preloaded
+wrapper per call: medians of 9 alternating runs with and without.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ class Gain(ctypes.Structure):
 
 
 def address(array: NDArray[np.generic]) -> ctypes.c_void_p:
-    """Return a pointer to the first element."""
+    """Return a pointer to an array's first element."""
     return array.ctypes.data_as(ctypes.c_void_p)
 
 
 def check(status: int, error: ctypes.Array[ctypes.c_char]) -> None:
-    """Raise the error of the library."""
+    """Exit with the library's error message if the status is an error."""
     if status:
         raise SystemExit(error.value.decode())
 
@@ -110,12 +110,12 @@ def order(graph: CommGraph, machine: str | None, groups: NDArray[np.int64]) -> G
 def csr(
     graph: CommGraph,
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.int64]]:
-    """Return the rows of a graph."""
+    """Return the compressed sparse rows of a graph."""
     return graph.first, graph.peer, graph.bytes
 
 
 def mapping() -> None:
-    """Time 100,000 ranks on scrambled slots."""
+    """Time the ordering of 100,000 ranks on scrambled slots."""
     seats = np.random.default_rng(1).permutation(RANKS)
     nodes = seats // 25  # 4,000 nodes of 25 processes
     torus = np.stack([nodes, seats], axis=1).astype(np.int64)
@@ -140,7 +140,7 @@ def mapping() -> None:
 
 
 def each_mpi(use: Callable[[str, Path, Path], None]) -> None:
-    """Call ``use(launcher, compiler, folder)`` for each MPI that is installed."""
+    """Call ``use(launcher, compiler, folder)`` for each installed MPI."""
     for name in LAUNCHERS:
         if shutil.which(name):
             with tempfile.TemporaryDirectory() as folder:
@@ -148,7 +148,7 @@ def each_mpi(use: Callable[[str, Path, Path], None]) -> None:
 
 
 def memory(name: str, compiler: Path, folder: Path) -> None:
-    """Measure memory with 64 ranks, or 8 if they do not yield."""
+    """Measure memory with 64 ranks, or with 8 if waiting ranks do not yield."""
     mpi, shims = ROOT / "mpi", ("preload", "start")
     files = sorted([*(mpi / "reorder").glob("*.c"), *(mpi / "process_map").glob("*.c")])
     sources = [file for file in files if not file.name.startswith(shims)]
@@ -177,7 +177,7 @@ def memory(name: str, compiler: Path, folder: Path) -> None:
 
 
 def calls(name: str, compiler: Path, folder: Path) -> None:
-    """Compare calls with and without the wrapper."""
+    """Time calls with and without the wrapper."""
     program = folder / "calls"
     subprocess.run([compiler, "-O2", "-w", HERE / "calls.c", "-o", program], check=True)
     library = build_reorderer(compiler)

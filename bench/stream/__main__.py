@@ -118,7 +118,7 @@ def renew(docs: Path | None, text: str, marks: tuple[str, str]) -> None:
 
 
 def build(suffix: str, folder: Path) -> Path:
-    """Compile the program together with the library."""
+    """Compile the program together with libtopoloom-stream."""
     program, library = folder / f"rates.{suffix}", MPI / "stream"
     errors = MPI / "errors"
     objects = []
@@ -134,7 +134,7 @@ def build(suffix: str, folder: Path) -> Path:
 
 
 def measure(suffix: str, program: Path, *words: int, ranks: int = 2) -> list[Any]:
-    """Run the program."""
+    """Run the program; return its JSON lines."""
     launcher = find(f"mpirun.{suffix}", suffix)
     root = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
     shared = ["--oversubscribe"] if ranks > 2 else []
@@ -149,7 +149,7 @@ def measure(suffix: str, program: Path, *words: int, ranks: int = 2) -> list[Any
 
 
 def row(name: str, read: Sequence[Any]) -> str:
-    """Write medians, also of ratios, and ranges."""
+    """Format a row: medians of times and of ratios, and ranges."""
     middle = {way: median(one[way] for one in read) for way in WAYS}
     words = [f"{middle['messages']:.0f}"]
     for way in ("buffers", "delivered", "pushed", "stream"):
@@ -164,7 +164,7 @@ def row(name: str, read: Sequence[Any]) -> str:
 
 
 def large(program: Path, items: int, repeats: int) -> str:
-    """Compare streams and all-to-all-vs with equal buffers for each rank."""
+    """Compare streams and MPI_Alltoallv with equal buffers per rank."""
     rows = [LARGE_HEAD]
     for ranks in (2, 4, 8):
         read = measure("openmpi", program, items, repeats, *BUCKETS, ranks=ranks)

@@ -9,7 +9,7 @@ from pathlib import Path
 from smpi import QUICK, simulate
 from stream.shapes import build, write_row
 
-#: A microsecond of CPU per message, and a tenth for a call that finds nothing.
+#: 1 us of CPU time per message, and 0.1 us per unsuccessful poll.
 SETTINGS = QUICK | {
     "smpi/os": "0:1e-6:0",
     "smpi/ois": "0:1e-6:0",
@@ -19,7 +19,7 @@ SETTINGS = QUICK | {
     "smpi/grow-injected-times": "no",
     "smpi/simulate-computation": "no",
 }
-#: Platforms of 16 nodes, with links of 10 GB/s.
+#: SimGrid clusters of 16 nodes with links of 10 GB/s.
 MACHINES = {
     "fat tree": 'lat="500ns" topology="FAT_TREE" topo_parameters="2;4,4;1,2;1,1"',
     "torus": 'lat="100ns" topology="TORUS" topo_parameters="4,2,2"',
@@ -40,14 +40,14 @@ HEAD = (
 
 
 def table(folder: Path) -> str:
-    """Simulate meshes of two dimensions among scattered ranks, as Markdown."""
+    """Simulate two-dimensional meshes of scattered ranks; return Markdown."""
     program = build(folder)
     rows = [row(program, name, k) for name in MACHINES for k in (1, 10)]
     return "\n".join([HEAD, *rows])
 
 
 def row(program: Path, name: str, per_pair: int) -> str:
-    """Simulate both meshes."""
+    """Simulate both meshes; return a table row."""
     platform = program.with_name("machine.xml")
     platform.write_text(CLUSTER.format(last=NODES - 1, what=MACHINES[name]))
     hosts = scattered(NODES, SHARE)
@@ -59,7 +59,7 @@ def row(program: Path, name: str, per_pair: int) -> str:
 
 
 def scattered(nodes: int, share: int) -> list[str]:
-    """Put ranks on nodes in a fixed random order."""
+    """Return the hosts of ranks in a fixed random order."""
     hosts = [f"n{i % nodes}" for i in range(nodes * share)]
     random.Random(1).shuffle(hosts)
     return hosts

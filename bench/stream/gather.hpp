@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An index-gather: every rank draws ITEMS entries of tables on other ranks, asks for each, and writes what comes to a place of
-// its own. A request is 8 bytes, entry, rank and place, and a reply is 8 bytes, value and place. Included by other_libraries.cpp.
+// An index-gather: every rank requests ITEMS random entries of other ranks' tables, and stores each reply at
+// the request's position. Requests have 8 bytes (entry, rank, position), replies 8 bytes (value, position).
+// Included by other_libraries.cpp.
 #pragma once
 
 #include <vector>
@@ -59,7 +60,8 @@ class Gather {
 #endif
 
 #ifdef BRIEFKASTEN
-    /// Handlers of requests only note them, as its tests do: one that waits to send deadlocks now and then.
+    /// Handlers only append requests to a list, as in BriefKAsten's tests: a handler that waits to send may
+    /// deadlock.
     void by_queues(auto& requests, auto& replies, Draw draw) {
         std::vector<uint64_t> pending;
         const auto on_reply = [&](auto envelope) {
@@ -101,7 +103,7 @@ class Gather {
         ++taken;
     }
 
-    /// Whether each place has what was asked for; forgets it.
+    /// Checks the value at each position, and clears the values.
     bool is_right(Draw draw) {
         bool right = true;
         for (uint32_t& value : values_) {
@@ -120,7 +122,7 @@ class Gather {
     static uint32_t value_at(int owner, uint32_t entry) {
         return (static_cast<uint32_t>(owner) << 16 | entry) * 2654435761U + 1;
     }
-    /// The entry, from bits that are independent of the rank.
+    /// Returns the entry, from bits that do not affect the rank.
     static uint32_t entry_of(uint64_t random) { return static_cast<uint32_t>(random >> 12) % entries; }
     static uint64_t request_for(uint64_t random, long place) {
         return static_cast<uint64_t>(entry_of(random)) << 48 | static_cast<uint64_t>(rank) << 32 |

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Seconds per message of single messages, streams and mesh streams: `mesh_extents PATTERN K BUCKET DIMENSIONS...`, with
-// PATTERN ring or all-to-all, K messages per pair, and DIMENSIONS 0 for single messages, below 0 for a mesh that is numbered
-// by rank, not aligned with nodes, extents such as 4x8x16 for one that is numbered by place, and auto for one that is chosen
-// when it has seen a phase. Rank 0 prints JSON: until the last message is delivered on any rank, and until all ranks know
-// it.
+// Seconds per message of single messages, streams and mesh streams: `mesh_extents PATTERN K BUCKET
+// DIMENSIONS...`. PATTERN is ring or all-to-all, with K messages per pair.
+// DIMENSIONS: 0 for single messages; negative for a mesh in rank order; positive for a mesh aligned with
+// nodes; extents such as 4x8x16 for a mesh in the order of node positions; auto for a mesh that is chosen
+// after a phase.
+// Rank 0 prints JSON: time until the last message is delivered on any rank, and until all ranks detect the
+// end.
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,9 +20,9 @@ typedef struct message {
 } message;
 
 static int rank, ranks;
-static int targets;  // of each rank: the next, or all others
+static int targets;  // per rank: the next rank, or all others
 static long long taken;
-static double last;  // when the last message was delivered here
+static double last;  // time of the last delivery on this rank
 
 static void check_message(const message* one) {
     if (one->target != rank || one->number != 7 * one->source + one->target) {
@@ -37,7 +39,7 @@ static int take(void* context, const void* items, int count) {
     return count;
 }
 
-/// Number i of a round, whose ranks begin with different targets.
+/// Returns message i of a round; ranks begin with different targets.
 static message message_to(int i) {
     const int target = (rank + 1 + i) % ranks;
     return (message){rank, 7 * rank + target, target, 0};
@@ -71,7 +73,8 @@ static void stream_them(topoloom_stream stream, int k) {
     topoloom_stream_wait(stream);
 }
 
-/// Simulated ranks have one clock, and barriers let them go one by one.
+/// Starts all ranks at the same time: simulated clocks are synchronized, but ranks leave a barrier one by
+/// one.
 static double begin_together(void) {
     const double margin = 1e-3;
     double now = MPI_Wtime(), begin = 0;
@@ -90,7 +93,7 @@ static int by_host(const void* a, const void* b) {
     return left->host != right->host ? left->host - right->host : left->rank - right->rank;
 }
 
-/// Ranks by the number in their host's name, which is its place in the machine.
+/// Returns ranks sorted by the number in their host's name, which is the position in the machine.
 static int* number_by_place(void) {
     char name[MPI_MAX_PROCESSOR_NAME] = "";
     int length = 0;
@@ -111,7 +114,7 @@ static int* number_by_rank(void) {
     return numbered;
 }
 
-enum { chosen = 100 };  // a way; others are numbers of dimensions
+enum { chosen = 100 };  // a method; other arguments are numbers of dimensions
 
 static void measure(const char* pattern, int k, int bucket, const char* shape) {
     int extents[4];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an update of a histogram and a read of an index-gather cost: `other_libraries ITEMS REPEATS`. Every rank draws ITEMS numbers of 8
-// bytes and sends each to another rank, which adds it up, or answers it: by streams, and by conveyors of bale or message queues
-// of BriefKAsten where it is compiled with CONVEYORS or BRIEFKASTEN. Rank 0 prints JSON: nanoseconds of CPU time per item
-// and rank, without those to draw it.
+// Cost of a histogram's update and of an index-gather's read: `other_libraries ITEMS REPEATS`. Every rank
+// draws ITEMS numbers of 8 bytes and sends each to another rank, which sums or answers it. The numbers are
+// sent by streams, and by bale's conveyors (CONVEYORS) or BriefKAsten's message queues (BRIEFKASTEN). Rank 0
+// prints JSON: nanoseconds of CPU time per item and rank, without the time to draw the items.
 #include <mpi.h>
 
 #include <cstdint>
@@ -76,7 +76,7 @@ void by_queue(auto& queue, long items, Draw draw) {
 }
 #endif
 
-/// All items must have come.
+/// All items must have arrived.
 template <typename Way>
 double nanoseconds(Way way, long items, long& taken) {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -104,7 +104,7 @@ void measure_gather(long items, int repeats) {
     for (int i = 0; i < repeats; ++i) {
         const Draw draw{static_cast<uint64_t>(rank + 1) * 7919 + static_cast<uint64_t>(i)};
         const double nothing = nanoseconds([&] { gather.by_nothing(draw); }, items, gather.taken);
-        // Every place must have what its rank asked for.
+        // Every position must have the requested value.
         const auto time = [&](const char* name, auto way) {
             const double spent = nanoseconds(way, items, gather.taken);
             if (!gather.is_right(draw)) MPI_Abort(MPI_COMM_WORLD, 1);
@@ -150,7 +150,7 @@ void measure(long items, int repeats) {
         if (rank == 0) std::printf(", \"Conveyors\": %.3f", conveyed - nothing);
 #endif
 #ifdef BRIEFKASTEN
-        // What it waits for would make MPI slower for the others.
+        // The queue exists only here, because its pending receives would slow the other methods.
         auto queue = briefkasten::BufferedMessageQueueBuilder<uint64_t>().build();
         queue.synchronous_mode();
         const double queued = nanoseconds([&] { by_queue(queue, items, draw); }, items, taken);

@@ -23,7 +23,7 @@ _WAYS = ("stream", "Conveyors", "BriefKAsten")
 
 
 def table(folder: Path, sources: Path, items: int, repeats: int) -> str:
-    """Build all three for Open MPI, and measure them in one run for each size."""
+    """Build all three libraries for Open MPI, and measure them in one run per size."""
     program = build(folder, sources.resolve())
     launcher = find("mpirun.openmpi", "openmpi-bin")
     root = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
@@ -43,7 +43,7 @@ def table(folder: Path, sources: Path, items: int, repeats: int) -> str:
 
 
 def row(program: str, ranks: int, read: Sequence[dict[str, Any]]) -> str:
-    """Write medians and ranges."""
+    """Format medians and ranges."""
     cells = [program, f"{ranks}"]
     for way in _WAYS:
         of = [one[way] for one in read if one["program"] == program]
@@ -52,7 +52,7 @@ def row(program: str, ranks: int, read: Sequence[dict[str, Any]]) -> str:
 
 
 def build(folder: Path, sources: Path) -> Path:
-    """Build Conveyors upon MPI, configure BriefKAsten, and compile with the library."""
+    """Build Conveyors on MPI, configure BriefKAsten, and compile the program."""
     convey, queues = folder / "convey", folder / "briefkasten"
     convey.mkdir()
     source = sources / "bale" / "src" / "bale_classic" / "convey"

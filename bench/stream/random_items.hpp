@@ -18,7 +18,7 @@ struct Draw {
     uint64_t operator()() { return state = state * 6364136223846793005ULL + 1442695040888963407ULL; }
 };
 
-/// Without a division, which would take longer than a push.
+/// Avoids a division, which would take longer than a push.
 inline int other_rank(uint64_t random) {
     const auto step = static_cast<int>(((random >> 32) * static_cast<uint64_t>(ranks - 1)) >> 32);
     const int to = rank + 1 + step;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an item costs: `rates ITEMS REPEATS`. Every rank draws ITEMS numbers of 8 bytes and sends each to another rank, by a
-// stream, by all-to-all-vs of buffers that it fills itself, of the best of four sizes, and by single messages. With `BUCKET...`
-// in bytes behind them: by streams with such buckets, and by all-to-all-vs of as much for each rank. Rank 0 prints JSON.
+// Cost per item: `rates ITEMS REPEATS [BUCKET...]`. Every rank draws ITEMS numbers of 8 bytes and sends each
+// to another rank: by a stream, by MPI_Alltoallv of its own buffers (the best of four sizes), and by single
+// messages.
+// With BUCKET in bytes: by streams with such buckets, and by MPI_Alltoallv with equal buffers per rank. Rank
+// 0 prints JSON.
 #include <mpi.h>
 
 #include <algorithm>
@@ -15,7 +17,7 @@
 
 namespace {
 
-/// To take a number is to add it up, in all three.
+/// Received numbers are summed in all three methods.
 uint64_t sum;
 
 void by_stream(topoloom::Stream<uint64_t>& stream, long items, Draw draw) {
@@ -26,7 +28,7 @@ void by_stream(topoloom::Stream<uint64_t>& stream, long items, Draw draw) {
     stream.wait();
 }
 
-/// Seconds of CPU time: rank 0's of pushing, and the others' in calls that deliver.
+/// Returns CPU seconds: on rank 0 for pushes, on other ranks for calls that deliver items.
 double apart(topoloom::Stream<uint64_t>& stream, long items, Draw draw) {
     double spent = 0;
     if (rank == 0) {
@@ -49,7 +51,7 @@ double apart(topoloom::Stream<uint64_t>& stream, long items, Draw draw) {
     return spent;
 }
 
-/// Room for as many items for each rank; when one is full all ranks exchange.
+/// Buffers with equal capacity per rank; all ranks exchange when a buffer is full.
 struct Buffers {
     long room;
     std::vector<uint64_t> sent, received;
@@ -98,7 +100,7 @@ void by_buffers(Buffers& buffers, long items, Draw draw) {
     }
 }
 
-/// With a window of sends, and a receive that is always there.
+/// Uses a window of sends, and a receive that is always posted.
 void by_messages(long items, Draw draw) {
     constexpr int window = 64;
     std::vector<MPI_Request> sends(window, MPI_REQUEST_NULL);
@@ -139,7 +141,7 @@ void by_messages(long items, Draw draw) {
     MPI_Waitall(window, sends.data(), MPI_STATUSES_IGNORE);
 }
 
-/// The same random numbers and nothing else, to be subtracted.
+/// Draws the same random numbers without sending; the time is subtracted.
 void by_nothing(long items, Draw draw) {
     for (long i = 0; i < items; ++i) {
         const uint64_t random = draw();
@@ -186,7 +188,7 @@ void measure(topoloom::Stream<uint64_t>& stream, long items, int repeats) {
     }
 }
 
-/// Both with the same room for each rank.
+/// Compares both methods with equal buffers per rank.
 void compare(topoloom::Stream<uint64_t>& stream, int bucket, long items, int repeats) {
     Buffers buffers(bucket / static_cast<int>(sizeof(uint64_t)));
     for (int i = 0; i < repeats; ++i) {

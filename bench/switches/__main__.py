@@ -58,7 +58,7 @@ def _time(seconds: float | None) -> str:
 
 
 def _loads() -> Iterator[str]:
-    """F8.8-8.15: single packets on 256 nodes."""
+    """Yield F8.8-8.15: single packets on 256 nodes."""
     yield from _head(
         "256 nodes", "highest stable load", "throughput", "at 0.5", "0.8", "0.9"
     )
@@ -76,7 +76,7 @@ def _loads() -> Iterator[str]:
 
 
 def _fanouts() -> Iterator[str]:
-    """F8.16-8.18: multicasts at random."""
+    """Yield F8.16-8.18: random multicasts."""
     yield from _head(
         "multicasts", "published", "highest stable load", "throughput", "at half of it"
     )
@@ -113,7 +113,7 @@ def _fanouts() -> Iterator[str]:
                 "below 0.125",
                 measure(network, "multicast(fanout=8,sets=64)", packets, fine),
             )
-    # Cells of a flit, as in the literature on switches with queues at inputs.
+    # Use cells of one flit, as in the literature on input-queued switches.
     for name, machine, traffic, published, loads in (
         ("8x8", "fattree:8", to_four, "0.22", eighth),
         ("2x8", "fattree:10", two, "0.65", half),
@@ -121,7 +121,8 @@ def _fanouts() -> Iterator[str]:
         for router in ("voq", "split-fanout", "whole-fanout"):
             by_cards = router == "voq"
             if by_cards and name == "2x8":
-                continue  # two NICs that send each copy fill a quarter of the outputs
+                # Two NICs that send every copy fill only a quarter of the outputs.
+                continue
             curve = measure(
                 machine,
                 traffic.replace("multicast", "copies") if by_cards else traffic,

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Other mappers of process grids, each as an order of cells.
 
-Nodes take the cells in this order, each as many as it has cores. Written from the
-papers, with what they leave open decided in the peers' favor: a stencil is a list of
-vectors with the bytes that go along them, where the papers only count vectors.
+Nodes take cells in this order, as many as they have cores. Open points of the papers
+are decided in the peers' favor: a stencil is a list of vectors with bytes, although the
+papers only count vectors.
 
 W. D. Gropp, Using node and socket information to implement MPI Cartesian topologies,
-Parallel Computing 85 (2019), for `nodecart`; S. Hunold, K. von Kirchbach, M. Lehr,
-C. Schulz, J. L. Träff, Efficient Process-to-Node Mapping Algorithms for Stencil
+Parallel Computing 85 (2019), for `nodecart`; S. Hunold, K. von Kirchbach, M. Lehr, C.
+Schulz, J. L. Träff, Efficient Process-to-Node Mapping Algorithms for Stencil
 Computations, CLUSTER 2020, for the others.
 """
 
@@ -22,17 +22,17 @@ from numpy.typing import NDArray
 
 Cells = NDArray[np.int64]
 Extents = tuple[int, ...]
-#: Vectors to the partners of a cell, and the bytes that go there.
+#: Vectors to the neighbors of a cell, and the bytes sent along each.
 Stencil = dict[tuple[int, ...], int]
 
 
 def block(extents: Extents, cores: int, stencil: Stencil) -> Cells:
-    """Take the cells row by row, as launchers do."""
+    """Order cells row by row, as launchers do."""
     return np.arange(math.prod(extents))
 
 
 def nodecart(extents: Extents, cores: int, stencil: Stencil) -> Cells:
-    """Take tiles whose extents divide the grid, the squarest of them; else as block."""
+    """Order cells by the squarest tiles that divide the grid; without any, by rows."""
     tiles = [
         tile for tile in _factorizations(cores, len(extents)) if _divides(tile, extents)
     ]
@@ -48,7 +48,7 @@ def nodecart(extents: Extents, cores: int, stencil: Stencil) -> Cells:
 
 
 def kd_tree(extents: Extents, cores: int, stencil: Stencil) -> Cells:
-    """Halve the axis that is longest for what crosses it, down to single cells."""
+    """Bisect the longest axis, relative to its cut bytes, down to single cells."""
     cost = _crossing(stencil)
 
     def split(cells: Cells) -> Iterator[Cells]:
@@ -64,10 +64,9 @@ def kd_tree(extents: Extents, cores: int, stencil: Stencil) -> Cells:
 
 
 def hyperplane(extents: Extents, cores: int, stencil: Stencil) -> Cells:
-    """Cut by the plane nearest to the middle that leaves whole nodes on both sides.
+    """Cut at the plane nearest to the middle with whole nodes on both sides.
 
-    Axes least aligned with the stencil's vectors, by the sum of squared cosines, are
-    tried first.
+    Axes with the smallest sum of squared cosines to the stencil's vectors come first.
     """
     along = [
         sum(b * v[d] ** 2 / sum(x * x for x in v) for v, b in stencil.items())
@@ -91,7 +90,7 @@ def hyperplane(extents: Extents, cores: int, stencil: Stencil) -> Cells:
         if cells.size < 2 * cores:
             yield cells.transpose(order[::-1]).ravel()
             return
-        # Grids that nodes do not divide: the papers' methods want an average node.
+        # If nodes do not divide the grid, use the average node, as in the papers.
         axis = max(order, key=lambda d: cells.shape[d])
         for half in np.split(cells, [cells.shape[axis] // 2], axis):
             yield from split(half)
@@ -100,10 +99,10 @@ def hyperplane(extents: Extents, cores: int, stencil: Stencil) -> Cells:
 
 
 def strips(extents: Extents, cores: int, stencil: Stencil) -> Cells:
-    """Go through strips that are as wide as a node's box would be, back and forth.
+    """Order cells along strips as wide as a node's box, back and forth.
 
-    Sides of the box are as those of the stencil's bounding box; the strips run along
-    the longest axis.
+    The box has the proportions of the stencil's bounding box; strips are along the
+    longest axis.
     """
     axes = len(extents)
     cost = _crossing(stencil)
@@ -140,7 +139,7 @@ def _grid(extents: Extents) -> Cells:
 
 
 def _crossing(stencil: Stencil) -> list[float]:
-    """Return the bytes that cross a plane, by axis, for every cell of it."""
+    """Return the bytes that cross a plane per cell of the plane, by axis."""
     axes = len(next(iter(stencil)))
     return [float(sum(b for v, b in stencil.items() if v[d])) for d in range(axes)]
 

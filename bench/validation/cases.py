@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cases and placements: good, bad, and everything between."""
+"""Cases and placements from good to bad."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from topoloom.graphs.patterns import Request, make_phases
 from topoloom.graphs.phases import add_phases
 
 RANKS = 64
-BYTES = 10**6  # of a message: latencies are a thousandth of its time
+BYTES = 10**6  # bytes per message: latencies are a thousandth of the message time
 SHORT = "3-D halo of 64 B"
 _LINKS = "bandwidth=10GB/s,latency=100ns"
 _CORES = "+node:4,bandwidth=12GB/s,startup=1us"
 
-#: Slots for all ranks, or a few more.
+#: Machines with just enough slots, or a few more.
 MACHINES = {
     "torus": f"torus:4x4x4,{_LINKS}",
     "fat tree": f"fattree:8:8,up=1:4,{_LINKS}",
@@ -47,7 +47,7 @@ def _rows_and_columns(size: int) -> list[CommGraph]:
     return [_grouped(grid.tolist(), size), _grouped(grid.T.tolist(), size)]
 
 
-#: name -> the phases of the pattern
+#: name -> function that makes the pattern's phases
 PATTERNS: dict[str, Callable[[], list[CommGraph]]] = {
     "2-D halo": lambda: [stencil([8, 8], 5, bytes=BYTES)],
     "2-D halo with diagonals": lambda: [stencil([8, 8], 9, bytes=BYTES)],
@@ -62,7 +62,7 @@ PATTERNS: dict[str, Callable[[], list[CommGraph]]] = {
     SHORT: lambda: [stencil([4, 4, 4], 7, bytes=64)],
 }
 
-#: One of each kind, by hop-bytes, and `auto` by what we predict.
+#: One mapper of each kind for hop-bytes; `auto` also for predicted objectives.
 _BEST = "auto(effort=fast)"
 _MAPPERS = (
     *("block", "round-robin", "hilbert", "morton", "structure", "gge", "mahd", "emahd"),
@@ -74,17 +74,17 @@ _SHARES = (0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 class Placed(NamedTuple):
-    """A placement and its mapper."""
+    """A placement and its name."""
 
     name: str
     placement: Placement
 
 
 def placements(phases: list[CommGraph], allocation: Allocation) -> Iterator[Placed]:
-    """Yield more than thirty placements: of mappers, random, far apart, and the best.
+    """Yield more than 30 placements: by mappers, random, scattered, and shuffled.
 
-    The best come with a growing share of their slots shuffled, so that all qualities
-    between the best and a random one are there.
+    A growing share of the best placement's slots is shuffled, so that all qualities
+    between the best and a random placement occur.
     """
     graph = add_phases(phases)
     for mapper in _MAPPERS:
@@ -108,7 +108,7 @@ def placements(phases: list[CommGraph], allocation: Allocation) -> Iterator[Plac
             yield Placed(name, _shuffled(best, allocation, share, seed))
     every = np.asarray(allocation.slots)
     for stride in (7, 11, 31):
-        # Neighbors come to lie far apart, on slots of their own.
+        # Neighbors are far apart, on separate slots.
         far = every[np.arange(graph.rank_count) * stride % len(every)]
         yield Placed(f"every {stride}th slot", Placement(allocation, far))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables with a line for each machine and pattern."""
+"""Tables with a line per machine and pattern."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import groupby
 from validation.cases import ABOUT, SHORT
 from validation.measure import JUDGED, PREDICTED, Run, correlation
 
-#: The target, for congestion and for time if bandwidth-bound.
+#: Target of correlations with congestion and time in bandwidth-bound cases.
 AIM = 0.9
 _MEASURES = (*JUDGED, *PREDICTED)
 
@@ -20,7 +20,7 @@ def cases(runs: Sequence[Run]) -> list[list[Run]]:
 
 
 def report(runs: Sequence[Run]) -> str:
-    """Write the correlations of every measure with the simulated time."""
+    """Format the rank correlation of every measure with the simulated time."""
     head = ["machine", "pattern", "placements"]
     head += [name.replace("_", " ") for name in _MEASURES]
     head += ["worst / best time", "predicted / simulated", "time, Ethernet"]

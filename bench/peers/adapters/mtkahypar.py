@@ -12,7 +12,7 @@ from peers.adapters.common import Answer, Request, Unable, adapter
 from peers.distance import distances
 from peers.instance import Instance
 
-#: The target is a list of edges, with the distance of every pair.
+#: The target is an edge list with the distance of every pair.
 LARGEST = 2048
 
 
