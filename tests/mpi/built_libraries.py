@@ -10,11 +10,11 @@ from pathlib import Path
 from built_programs import (
     NAP_SOURCE,
     ROOT,
-    cached_folder,
     compile_program,
-    make_once,
+    get_cached_folder,
+    hash_folder,
     run,
-    tree_hash,
+    run_once_per_stamp,
 )
 from mpis import Mpi, need
 
@@ -41,7 +41,7 @@ def build(folder: Path, target: str) -> None:
     run(["cmake", "--build", folder, "--target", target, "--parallel", "2"])
 
 
-def cmake(source: Path, folder: Path, mpi: Mpi, *options: object) -> None:
+def configure_and_build(source: Path, folder: Path, mpi: Mpi, *options: object) -> None:
     """Configure and build with an MPI's compilers."""
     configure(source, folder, mpi, *options)
     build(folder, "all")
@@ -55,34 +55,34 @@ def with_collectives(
     `everywhere` options are also used to compile the library.
     """
     headers = (f"-I{ROOT / 'mpi' / part}" for part in ("exchange", "grid"))
-    return with_library(
+    return compile_with_library(
         mpi, "collective", source, *headers, *options, everywhere=everywhere
     )
 
 
-def with_reordering(mpi: Mpi, source: Path) -> Path:
+def compile_with_reordering(mpi: Mpi, source: Path) -> Path:
     """Compile a C program with libtopoloom-mpi in its build folder."""
-    folder = _built(mpi, "topoloom-mpi")
+    folder = _build_target(mpi, "topoloom-mpi")
     linked = [folder / "libtopoloom-mpi.so", f"-Wl,-rpath,{folder}"]
-    return _program(
+    return _compile_linked(
         mpi, source, "-O1", "-w", f"-I{ROOT / 'mpi/reorder'}", linked=linked
     )
 
 
-def with_library(
+def compile_with_library(
     mpi: Mpi, name: str, source: Path, *options: object, everywhere: str = ""
 ) -> Path:
     """Compile a program with one library, such as ``stream``, in its build folder.
 
     `everywhere` options are also used to compile the library.
     """
-    library = _built(mpi, f"topoloom-{name}", everywhere) / name
+    library = _build_target(mpi, f"topoloom-{name}", everywhere) / name
     linked: list[object] = [library / f"libtopoloom-{name}.so"]
-    linked += [f"-Wl,-rpath,{at}" for at in (library, core_library().parent)]
+    linked += [f"-Wl,-rpath,{at}" for at in (library, find_core_library().parent)]
     standard = "-std=c++20" if source.suffix == ".cpp" else "-std=gnu11"
     words = [standard, "-O1", "-w", f"-I{ROOT / 'mpi' / name}", *options]
     words += everywhere.split()
-    return _program(mpi, source, *words, linked=linked)
+    return _compile_linked(mpi, source, *words, linked=linked)
 
 
 def compile_sanitized(
@@ -99,26 +99,28 @@ def compile_sanitized(
 
 def installed(mpi: Mpi) -> Path:
     """Install the libraries for an MPI, with the Python package's libtopoloom."""
-    return _built(mpi, "install") / "prefix"
+    return _build_target(mpi, "install") / "prefix"
 
 
-def core_library() -> Path:
+def find_core_library() -> Path:
     """Return the path of the Python package's libtopoloom."""
     return Path(str(_core.__file__)).with_name("libtopoloom.so")
 
 
-def _program(mpi: Mpi, source: Path, *words: object, linked: Sequence[object]) -> Path:
+def _compile_linked(
+    mpi: Mpi, source: Path, *words: object, linked: Sequence[object]
+) -> Path:
     compiler = need(mpi.compilers[source.suffix], mpi.install)
     return compile_program(source.stem, [compiler, *words, source, NAP_SOURCE, *linked])
 
 
-def _built(mpi: Mpi, target: str, c_options: str = "") -> Path:
+def _build_target(mpi: Mpi, target: str, c_options: str = "") -> Path:
     """Return the build folder of a target.
 
     Make rebuilds the target if a source has changed.
     """
     options = [
-        f"-DTOPOLOOM_LIBRARY={core_library()}",
+        f"-DTOPOLOOM_LIBRARY={find_core_library()}",
         f"-DTOPOLOOM_INCLUDE_DIR={CAPI}",
         f"-DCMAKE_C_FLAGS={c_options}",
         *(f"-DCMAKE_{language}_FLAGS_RELEASE=-O1" for language in ("C", "CXX")),
@@ -128,8 +130,10 @@ def _built(mpi: Mpi, target: str, c_options: str = "") -> Path:
         prefix = f"-DCMAKE_INSTALL_PREFIX={folder / 'prefix'}"
         configure(ROOT / "mpi", folder, mpi, prefix, *options)
 
-    folder = cached_folder(f"libraries-{mpi.name}", [str(mpi), *options], configure_in)
-    sources = tree_hash(ROOT / "mpi")[:8] + tree_hash(CAPI)[:8]
+    folder = get_cached_folder(
+        f"libraries-{mpi.name}", [str(mpi), *options], configure_in
+    )
+    sources = hash_folder(ROOT / "mpi")[:8] + hash_folder(CAPI)[:8]
     stamp, lock = folder / f".{target}-{sources}", folder / ".lock"
-    make_once(stamp, lock, partial(build, folder, target))
+    run_once_per_stamp(stamp, lock, partial(build, folder, target))
     return folder

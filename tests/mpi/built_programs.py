@@ -51,11 +51,15 @@ def compile_program(name: str, words: Sequence[object]) -> Path:
         )
         assert done.returncode == 0, done.stderr[-3000:]
 
-    inputs = [_identity(words[0]), *map(str, words[1:]), *_contents(words[1:])]
-    return cached_folder(name, inputs, compile_in) / name
+    inputs = [
+        _describe_compiler(words[0]),
+        *map(str, words[1:]),
+        *_hash_inputs(words[1:]),
+    ]
+    return get_cached_folder(name, inputs, compile_in) / name
 
 
-def cached_folder(
+def get_cached_folder(
     name: str, inputs: Iterable[str], make: Callable[[Path], None]
 ) -> Path:
     """Return the cached folder for these inputs; `make` fills a new folder."""
@@ -67,11 +71,11 @@ def cached_folder(
         folder.mkdir(parents=True)
         make(folder)
 
-    make_once(folder / ".made", CACHE / f"{folder.name}.lock", fill)
+    run_once_per_stamp(folder / ".made", CACHE / f"{folder.name}.lock", fill)
     return folder
 
 
-def make_once(stamp: Path, lock: Path, make: Callable[[], None]) -> None:
+def run_once_per_stamp(stamp: Path, lock: Path, make: Callable[[], None]) -> None:
     """Call `make` unless the stamp exists; create the stamp when it succeeds."""
     if stamp.exists():
         return
@@ -84,7 +88,7 @@ def make_once(stamp: Path, lock: Path, make: Callable[[], None]) -> None:
 
 
 @cache
-def tree_hash(folder: Path, pattern: str = "**/*") -> str:
+def hash_folder(folder: Path, pattern: str = "**/*") -> str:
     """Hash the names and contents of the files in a folder."""
     files = sorted(file for file in folder.glob(pattern) if file.is_file())
     digest = hashlib.sha256()
@@ -93,17 +97,17 @@ def tree_hash(folder: Path, pattern: str = "**/*") -> str:
     return digest.hexdigest()
 
 
-def _identity(compiler: object) -> str:
+def _describe_compiler(compiler: object) -> str:
     found = shutil.which(str(compiler))
     assert found is not None, f"{compiler} is missing"
     status = Path(found).stat()
     return f"{found} {status.st_mtime_ns} {status.st_size}"
 
 
-def _contents(words: Iterable[object]) -> Iterable[str]:
+def _hash_inputs(words: Iterable[object]) -> Iterable[str]:
     """Hash the folders of sources and headers, since both include their neighbors."""
     for word in map(str, words):
         if word.startswith("-I"):
-            yield tree_hash(Path(word[2:]), "*")
+            yield hash_folder(Path(word[2:]), "*")
         elif word.endswith(SOURCES):
-            yield tree_hash(Path(word).parent, "*")
+            yield hash_folder(Path(word).parent, "*")

@@ -38,17 +38,17 @@ class Mpi:
                 *map(str, words)]  # fmt: skip
 
 
-def _debian(name: str, options: tuple[str, ...], install: str) -> Mpi:
+def _make_debian_mpi(name: str, options: tuple[str, ...], install: str) -> Mpi:
     compilers = {".c": "mpicc", ".cpp": "mpicxx"}
     compilers.update(dict.fromkeys((".f90", ".F90"), "mpifort"))
     named = {suffix: f"{compiler}.{name}" for suffix, compiler in compilers.items()}
     return Mpi(name, f"mpirun.{name}", named, options, install)
 
 
-OPEN_MPI_4 = _debian(
+OPEN_MPI_4 = _make_debian_mpi(
     "openmpi", ("--oversubscribe",), "apt-get install libopenmpi-dev gfortran"
 )
-MPICH = _debian("mpich", (), "apt-get install mpich libmpich-dev gfortran")
+MPICH = _make_debian_mpi("mpich", (), "apt-get install mpich libmpich-dev gfortran")
 OPEN_MPI_5 = Mpi(
     "openmpi5",
     str(BIN / "mpirun"),
@@ -94,7 +94,7 @@ def run_to_end(
     )
 
 
-def output_of(done: subprocess.CompletedProcess[str]) -> str:
+def check_output(done: subprocess.CompletedProcess[str]) -> str:
     """Return the output of a successful program."""
     assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
     return done.stdout

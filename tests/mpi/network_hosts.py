@@ -56,15 +56,15 @@ class NetworkHosts:
     addresses: dict[str, str]
     pids: dict[str, int]
 
-    def on(self, host: str, *words: object) -> list[str]:
+    def command_on(self, host: str, *words: object) -> list[str]:
         """Build a command that runs on a host, in this directory."""
         user = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
         enter = ["nsenter", *user, "--mount", "--net", "--uts", f"--wdns={Path.cwd()}"]
         return [*enter, "--target", str(self.pids[host]), *map(str, words)]
 
-    def received(self, host: str) -> int:
+    def count_received_bytes(self, host: str) -> int:
         """Return the bytes that a host has received over its cable."""
-        words = self.on(host, "cat", "/proc/net/dev")
+        words = self.command_on(host, "cat", "/proc/net/dev")
         table = subprocess.run(words, capture_output=True, text=True, check=True).stdout
         (cable,) = (line for line in table.splitlines() if "eth0:" in line)
         return int(cable.partition(":")[2].split()[0])
@@ -84,18 +84,18 @@ def network_hosts(names: Sequence[str], folder: Path) -> Iterator[NetworkHosts]:
     with contextlib.ExitStack() as stack:
 
         def start(name: str, unshare: list[str], script: str) -> None:
-            network.pids[name] = stack.enter_context(_host(unshare, script))
+            network.pids[name] = stack.enter_context(_start_host(unshare, script))
             (folder / f"{name}.pid").write_text(str(network.pids[name]))
 
         start(
             HEAD,
-            [*_unshare(), "--mount"],
+            [*_make_unshare_command(), "--mount"],
             f"mount --bind {folder}/hosts /etc/hosts; hostname {HEAD}; "
             "ip link set lo up; ip link add name switch type bridge; "
             f"ip addr add {addresses[HEAD]}/24 dev switch; ip link set switch up",
         )
         for name in names:
-            unshare = network.on(HEAD, "unshare", "--net", "--uts")
+            unshare = network.command_on(HEAD, "unshare", "--net", "--uts")
             start(name, unshare, f"hostname {name}; ip link set lo up")
             cable = (
                 f"ip link add name to-{name} type veth peer name eth0 "
@@ -103,13 +103,25 @@ def network_hosts(names: Sequence[str], folder: Path) -> Iterator[NetworkHosts]:
             )
             plug = f"ip addr add {addresses[name]}/24 dev eth0; ip link set eth0 up"
             for host, script in ((HEAD, cable), (name, plug)):
-                subprocess.run(network.on(host, "sh", "-ec", script), check=True)
+                subprocess.run(
+                    network.command_on(host, "sh", "-ec", script), check=True
+                )
         yield network
 
 
 def can_have_networks() -> bool:
     """Return whether this user can create network namespaces."""
-    words = [*_unshare(), "--mount", "ip", "link", "add", "name", "b", "type", "bridge"]
+    words = [
+        *_make_unshare_command(),
+        "--mount",
+        "ip",
+        "link",
+        "add",
+        "name",
+        "b",
+        "type",
+        "bridge",
+    ]
     return subprocess.run(words, check=False, capture_output=True).returncode == 0
 
 
@@ -120,7 +132,7 @@ def messages_across(hosts: Sequence[str]) -> Counter[str]:
 
 
 @contextlib.contextmanager
-def _host(unshare: list[str], script: str) -> Iterator[int]:
+def _start_host(unshare: list[str], script: str) -> Iterator[int]:
     """Start a process in new namespaces; it ends when its standard input closes."""
     host = subprocess.Popen(
         [*unshare, "sh", "-ec", f"{script}; echo up; exec cat >/dev/null"],
@@ -134,6 +146,6 @@ def _host(unshare: list[str], script: str) -> Iterator[int]:
         yield host.pid
 
 
-def _unshare() -> list[str]:
+def _make_unshare_command() -> list[str]:
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     return ["unshare", *user, "--net", "--uts"]

@@ -38,12 +38,12 @@ def wait_for_end(process: int) -> None:
 
 def let_compute(process: subprocess.Popen[str], seconds: float) -> None:
     """Wait until a process has used `seconds` more of CPU time, or has ended."""
-    end = computed(process.pid) + seconds
-    while process.poll() is None and computed(process.pid) < end:
+    end = read_cpu_seconds(process.pid) + seconds
+    while process.poll() is None and read_cpu_seconds(process.pid) < end:
         time.sleep(0.02)
 
 
-def computed(pid: int) -> float:
+def read_cpu_seconds(pid: int) -> float:
     """Return the CPU time of a process in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")

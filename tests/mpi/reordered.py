@@ -15,17 +15,21 @@ from topoloom.preload.mpi_library import build_reorderer
 SECONDS = 600
 
 
-def reorderer(mpi: Mpi) -> Path:
+def build_preloaded_library(mpi: Mpi) -> Path:
     """Compile the reordering library that is preloaded."""
     return build_reorderer(Path(need(mpi.compilers[".c"], mpi.install)))
 
 
-def preloaded(mpi: Mpi, **more: str) -> dict[str, str]:
+def make_preload_variables(mpi: Mpi, **more: str) -> dict[str, str]:
     """Return the environment variables that enable reordering."""
-    return {"LD_PRELOAD": str(reorderer(mpi)), "TOPOLOOM_REORDER": "1", **more}
+    return {
+        "LD_PRELOAD": str(build_preloaded_library(mpi)),
+        "TOPOLOOM_REORDER": "1",
+        **more,
+    }
 
 
-def under_switches(
+def run_under_switches(
     mpi: Mpi,
     groups: Sequence[int],
     words: Sequence[object],
@@ -64,7 +68,7 @@ def under_switches(
     )
 
 
-def results(done: subprocess.CompletedProcess[str]) -> list[str]:
+def read_topology_lines(done: subprocess.CompletedProcess[str]) -> list[str]:
     """Extract the output of ``topologies`` that must not depend on the order.
 
     Rank 0 of each topology prints; which process is rank 0 varies.
@@ -75,7 +79,7 @@ def results(done: subprocess.CompletedProcess[str]) -> list[str]:
     return sorted(lines)
 
 
-def number(done: subprocess.CompletedProcess[str], what: str) -> int:
+def read_number(done: subprocess.CompletedProcess[str], what: str) -> int:
     """Return the number at the end of the line that begins with `what`."""
     assert done.returncode == 0, done.stderr or done.stdout
     found = [x for x in done.stdout.splitlines() if x.startswith(f"{what} ")]

@@ -86,7 +86,7 @@ class SeveralHosts:
             stdin=subprocess.DEVNULL,
         )
 
-    def locations(self, *options: object, ranks: int) -> list[Location]:
+    def locate_ranks(self, *options: object, ranks: int) -> list[Location]:
         """Run ``where`` with these launcher options; return each rank's location."""
         done = self.run(*options, "-n", ranks, self.where)
         assert done.returncode == 0, done.stderr or done.stdout
@@ -103,7 +103,7 @@ def read_locations(text: str, ranks: int) -> list[Location]:
     return [located[rank] for rank in range(ranks)]
 
 
-def installed_mpis() -> list[Mpi]:
+def find_installed_mpis() -> list[Mpi]:
     """Find Open MPI and MPICH on PATH and in this Python environment."""
     folder, found = Path(sys.prefix), {}
     for mpirun, mpicc in (
@@ -119,7 +119,7 @@ def installed_mpis() -> list[Mpi]:
     return list(found.values())
 
 
-def several_hosts(mpi: Mpi, folder: Path) -> SeveralHosts:
+def make_several_hosts(mpi: Mpi, folder: Path) -> SeveralHosts:
     """Write the agent to `folder`, and compile ``where``."""
     agent = folder / "agent"
     agent.write_text(AGENT % ("" if os.geteuid() == 0 else "--user --map-root-user"))

@@ -114,7 +114,7 @@ def test_mpich_binds_to_a_core_or_to_its_first_thread(
         assert {at.cores for at in read_locations(done.stdout, 3)} == {cpus}
 
 
-def test_the_machine_read_here_gives_valid_bindings_here(
+def test_the_machine_detected_on_this_host_gives_valid_bindings(
     several_hosts: SeveralHosts, folder: Path, topoloom: Any
 ) -> None:
     assert topoloom("machine", "detect", "-o", "here.toml").status == 0

@@ -35,7 +35,7 @@ def mpirun(open_mpi: SeveralHosts, monkeypatch: pytest.MonkeyPatch) -> str:
     return open_mpi.mpi.mpirun
 
 
-def save(path: Path, machine: str, slots: list[int]) -> None:
+def save_placement_file(path: Path, machine: str, slots: list[int]) -> None:
     whole = Machine(machine)
     nodes = np.arange(whole.node_count, dtype=np.uint32)
     allocation = Allocation(whole, nodes)
@@ -46,10 +46,10 @@ def save(path: Path, machine: str, slots: list[int]) -> None:
 @pytest.mark.parametrize(
     ("target", "slots"), [("openmpi-rankfile", SLOTS), ("hostfile", [2, 3, 4, 0, 1])]
 )
-def test_a_file_with_which_open_mpi_starts_ranks_as_placed_is_written(
+def test_open_mpi_starts_ranks_as_placed_with_the_written_file(
     mpirun: str, topoloom: Any, tmp_path: Path, target: str, slots: list[int]
 ) -> None:
-    save(tmp_path / "x.json", "mesh:3+node:2", slots)
+    save_placement_file(tmp_path / "x.json", "mesh:3+node:2", slots)
     words = ["export", "x.json", "--to", target, "--check", "--check-with", mpirun]
     done = topoloom(*words, "-o", "out")
     assert done.status == 0, done.err
@@ -61,7 +61,7 @@ def test_a_file_with_which_open_mpi_starts_ranks_as_placed_is_written(
 def test_a_core_that_no_host_has_fails_the_check(
     mpirun: str, topoloom: Any, tmp_path: Path
 ) -> None:
-    save(tmp_path / "x.json", "mesh:3+node:4096", [4095, 0])
+    save_placement_file(tmp_path / "x.json", "mesh:3+node:4096", [4095, 0])
     words = ["export", "x.json", "--to", "openmpi-rankfile", "--check-with", mpirun]
     done = topoloom(*words, "--check", "-o", "out")
     assert done.status == 1
@@ -74,7 +74,7 @@ def test_arguments_after_two_dashes_go_to_the_launcher(
     mpirun: str, topoloom: Any, tmp_path: Path
 ) -> None:
     """With --host, Open MPI starts ranks in the order of its hosts."""
-    save(tmp_path / "x.json", "mesh:3+node:2", [2, 3, 4, 0, 1])
+    save_placement_file(tmp_path / "x.json", "mesh:3+node:2", [2, 3, 4, 0, 1])
     words = ["export", "x.json", "--to", "hostfile", "--check", "--check-with", mpirun]
     done = topoloom(*words, "-o", "out", "--", "--no-such-option")
     assert done.status == 1
@@ -168,7 +168,7 @@ def test_cores_of_packages_and_hardware_threads_are_compared(
 def test_a_format_without_a_dry_run_is_not_checked(
     mpirun: str, topoloom: Any, tmp_path: Path
 ) -> None:
-    save(tmp_path / "x.json", "mesh:3+node:2", SLOTS)
+    save_placement_file(tmp_path / "x.json", "mesh:3+node:2", SLOTS)
     words = ["export", "x.json", "--to", "mpich-hostfile", "--check", "-o", "out"]
     done = topoloom(*words, "--check-with", mpirun)
     assert done.status == 2
@@ -180,7 +180,7 @@ def test_a_format_without_a_dry_run_is_not_checked(
 def test_a_launcher_other_than_open_mpi_is_not_asked(
     mpich: SeveralHosts, topoloom: Any, tmp_path: Path
 ) -> None:
-    save(tmp_path / "x.json", "mesh:3+node:2", SLOTS)
+    save_placement_file(tmp_path / "x.json", "mesh:3+node:2", SLOTS)
     words = ["export", "x.json", "--to", "openmpi-rankfile", "--check"]
     done = topoloom(*words, "--check-with", mpich.mpi.mpirun)
     assert done.status == 2

@@ -42,6 +42,6 @@ def test_ranks_start_on_the_predicted_nodes(
     # The launcher options in the message.
     _, _, *options = words.partition(" as ")[2].partition(" does")[0].split()[1:]
     where = ["-f", file] if hydra else ["--hostfile", file, "--bind-to", "none"]
-    located = several_hosts.locations(*where, *options, ranks=ranks)
+    located = several_hosts.locate_ranks(*where, *options, ranks=ranks)
     expected = [HOSTS[slot // 4] for slot in used.slots.tolist()]
     assert [at.host for at in located] == expected

@@ -94,7 +94,7 @@ def test_halo3d_refuses_bad_options_in_one_line(words: list[str], problem: str) 
     assert problem in lines[0]
 
 
-def monitored(
+def run_monitored(
     command: list[str], folder: Path
 ) -> dict[tuple[int, int], tuple[int, int]]:
     """Run under Open MPI's monitoring; return the bytes of user messages by pair."""
@@ -123,7 +123,7 @@ def test_counts_of_a_lammps_melt_on_27_ranks_equal_those_of_open_mpi(
     words = [lammps, "-in", script, "-log", "none", "-screen", "none"]
     profile = record_run(OPEN_MPI_4, 27, *words, folder=tmp_path)
     sent = profile.point_to_point()
-    counted = monitored(OPEN_MPI_4.command(27, *words), tmp_path / "prof")
+    counted = run_monitored(OPEN_MPI_4.command(27, *words), tmp_path / "prof")
     assert pairs(sent) == counted
     # LAMMPS divides the periodic box into 3x3x3 and exchanges ghosts along the axes.
     assert set(pairs(sent)) == grid_neighbors(3, periodic=True)
@@ -140,7 +140,9 @@ def test_counts_of_netpipe_equal_those_of_open_mpi(tmp_path: Path) -> None:
     # Without -n, NetPIPE measures to determine the number of repetitions.
     words = [netpipe, "-n", 3, "-u", 4096, "-o", tmp_path / "np.out"]
     sent = record_run(OPEN_MPI_4, 2, *words, folder=tmp_path).point_to_point()
-    assert pairs(sent) == monitored(OPEN_MPI_4.command(2, *words), tmp_path / "prof")
+    assert pairs(sent) == run_monitored(
+        OPEN_MPI_4.command(2, *words), tmp_path / "prof"
+    )
     assert sent.bytes.min() > 4096
 
 

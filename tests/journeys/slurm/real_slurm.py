@@ -152,7 +152,7 @@ def _environment(home: Path) -> dict[str, str]:
 
 
 def _on(network: NetworkHosts | None, host: str, words: list[str]) -> list[str]:
-    return words if network is None else network.on(host, *words)
+    return words if network is None else network.command_on(host, *words)
 
 
 def _configure(

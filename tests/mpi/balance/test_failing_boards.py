@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from balanced_programs import SOURCES, with_balancing
+from balanced_programs import SOURCES, compile_with_balancing
 from mpis import MPICH, MPICH_5, OPEN_MPI_4, OPEN_MPI_5, run_to_end
 from several_hosts import SeveralHosts
 
@@ -40,7 +40,7 @@ ERRORS = {
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    return with_balancing(MPICH, PROGRAM)
+    return compile_with_balancing(MPICH, PROGRAM)
 
 
 @pytest.mark.parametrize("what", CASES)
@@ -56,9 +56,9 @@ def test_ranks_agree_on_an_error_of_one_rank(what: str, program: Path) -> None:
     assert ERRORS.get(what, "") in done.stderr
 
 
-def test_each_host_has_a_board(several_hosts: SeveralHosts) -> None:
+def test_each_host_has_its_own_shared_memory(several_hosts: SeveralHosts) -> None:
     """Hosts with separate names run one, two and three ranks."""
-    program = with_balancing(BY_NAME[several_hosts.mpi.name], PROGRAM)
+    program = compile_with_balancing(BY_NAME[several_hosts.mpi.name], PROGRAM)
     is_hydra = several_hosts.mpi.is_hydra
     option = ["-hosts"] if is_hydra else ["--bind-to", "none", "--host"]
     words = [*option, "alpha:2,beta:3,gamma:1", "-n", 6, program, "nothing"]

@@ -121,7 +121,9 @@ def test_a_wrong_setting_is_reported_once_and_ignored(
     assert any("by name, ring" in line for line in fields), fields
 
 
-def test_ranks_that_count_other_types_agree(tmp_path: Path) -> None:
+def test_ranks_with_different_datatypes_choose_the_same_schedule(
+    tmp_path: Path,
+) -> None:
     """A third of 40 bytes is 13 whole bytes, or 8 bytes in whole pairs."""
     source = PROGRAMS / "collectives/paired_types.c"
     program = with_collectives(OPEN_MPI_4, source)

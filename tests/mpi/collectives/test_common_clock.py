@@ -29,14 +29,16 @@ def measure_clock_errors(
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_clocks_hours_apart_agree(mpi: Mpi) -> None:
+def test_clocks_with_offsets_of_hours_are_synchronized(mpi: Mpi) -> None:
     common, back = measure_clock_errors(mpi, 5, 0)
     assert common < 60  # offset: 4 h; messages wait until ranks get a core
     assert back < 1e-6
 
 
 @pytest.mark.parametrize("ranks", [2, 5])
-def test_clocks_that_drift_agree_in_simulated_time(ranks: int, tmp_path: Path) -> None:
+def test_drifting_clocks_are_synchronized_in_simulated_time(
+    ranks: int, tmp_path: Path
+) -> None:
     # Rename the replacements: SimGrid's launcher already defines the MPI names.
     own = {"PMPI_Wtime": "own_time", "PMPI_Comm_get_attr": "own_attribute"}
     options = hosts_options(tmp_path, ranks, SETTINGS)

@@ -12,7 +12,13 @@ from pathlib import Path
 
 import pytest
 from mpis import PROGRAMS, Mpi, need
-from test_collective_exports import BYTES, RANKS, Traffic, force_algorithm, traffic
+from test_collective_exports import (
+    BYTES,
+    RANKS,
+    Traffic,
+    count_schedule_traffic,
+    force_algorithm,
+)
 
 from topoloom.schedules.exports import intel_mpi
 from topoloom.schedules.exports.counterparts import (
@@ -34,7 +40,7 @@ INTEL_MPI = Mpi(
 Algorithms = list[tuple[str, MpiFunction, list[Counterpart]]]
 
 
-def algorithms(ranks: int) -> Algorithms:
+def list_algorithms(ranks: int) -> Algorithms:
     """List the algorithms that a variable can select, by operation and function."""
     return [
         (operation, function, [x for x in function.algorithms if x.matches(ranks)])
@@ -98,7 +104,7 @@ def count_traffic(
 
 def get_expected_traffic(operation: str, each: Counterpart, ranks: int) -> Traffic:
     """Count the messages of the schedule that models an algorithm."""
-    found = traffic(operation, each.schedule, ranks)
+    found = count_schedule_traffic(operation, each.schedule, ranks)
     if each.schedule == "at-once":  # a rank also sends to itself
         found = Counter({(s + 1, r + 1): n for (s, r), n in found.items()})
     return found
@@ -111,7 +117,7 @@ def test_algorithm_numbers_of_intel_mpi_match_their_schedules(
 ) -> None:
     chosen = [
         (operation, function, known[index])
-        for operation, function, known in algorithms(ranks)
+        for operation, function, known in list_algorithms(ranks)
         if index < len(known)
     ]
     rules = "".join(
@@ -131,7 +137,7 @@ def test_intel_mpi_changes_its_algorithm_as_the_variable_states(
     ranks, change = 8, 4000  # a byte count that the ranks divide
     rules = ""
     before, after = dict[str, Traffic](), dict[str, Traffic]()
-    for operation, function, known in algorithms(ranks):
+    for operation, function, known in list_algorithms(ranks):
         first, *others = (
             (each, get_expected_traffic(operation, each, ranks)) for each in known
         )

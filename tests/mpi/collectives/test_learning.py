@@ -49,7 +49,7 @@ def check_agreement(mpi: Mpi, *words: object) -> None:
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_ranks_agree_with_any_clocks(mpi: Mpi) -> None:
+def test_ranks_agree_if_their_clocks_differ(mpi: Mpi) -> None:
     check_agreement(mpi, 1)
 
 
@@ -81,7 +81,7 @@ SCHEDULES = (
 
 
 @pytest.fixture(scope="module")
-def repeated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def simulated_command(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Build the program for SimGrid's MPI; return the command."""
     folder = tmp_path_factory.mktemp(SIMGRID.name)
     program = with_collectives(SIMGRID, HERE / "repeated.c")
@@ -99,14 +99,16 @@ def measure_repeated(
 
 @pytest.mark.parametrize("size", [512, 4096])
 def test_learning_ends_at_the_best_schedule(
-    repeated: list[str], tmp_path: Path, size: int
+    simulated_command: list[str], tmp_path: Path, size: int
 ) -> None:
     machine = tmp_path / "machine"
     machine.write_text(WRONG_COSTS)
-    learned, _ = measure_repeated(repeated, f"machine={machine};learn=1", size, 20)
-    not_learned, _ = measure_repeated(repeated, f"machine={machine}", size, 1)
+    learned, _ = measure_repeated(
+        simulated_command, f"machine={machine};learn=1", size, 20
+    )
+    not_learned, _ = measure_repeated(simulated_command, f"machine={machine}", size, 1)
     times = {
-        name: measure_repeated(repeated, f"schedule={name}", size, 5)[1]
+        name: measure_repeated(simulated_command, f"schedule={name}", size, 5)[1]
         for name in {*SCHEDULES, learned, not_learned}
     }
     assert times[learned] <= 1.05 * min(times.values()) < times[not_learned]

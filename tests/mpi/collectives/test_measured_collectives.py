@@ -37,7 +37,7 @@ ALL_TO_ALL = Call("all-to-all", RANKS, 0)
 
 
 @pytest.fixture(scope="module")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def simulated_command(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Return SimGrid's launcher with its options, without the number of ranks."""
     folder = tmp_path_factory.mktemp("platform")
     options = hosts_options(folder, 16, SETTINGS)
@@ -45,13 +45,13 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def test_simulated_times_equal_the_predicted_ones(
-    topoloom: Command, simulated: list[str]
+    topoloom: Command, simulated_command: list[str]
 ) -> None:
     files = ["-o", "samples", "--decisions", "table", "--figure", "bars.svg"]
     done = topoloom(
         *("collective", "alltoall", "-n", RANKS, "--bytes", "64+4KiB", "--json"),
         *("--model", "simgrid", "--machine", MACHINE, "--repeats", 3, "--run", *files),
-        *("--timeline", "call.svg", "--", *simulated, "-n", RANKS),
+        *("--timeline", "call.svg", "--", *simulated_command, "-n", RANKS),
     )
     assert done.status == 0, done.err
     assert [one["bytes"] for one in done.json["sizes"]] == [64, 4096]
@@ -85,14 +85,14 @@ def test_simulated_times_equal_the_predicted_ones(
 )
 def test_every_schedule_of_every_operation_is_measured(
     operation: str,
-    simulated: list[str],
+    simulated_command: list[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     call = Call(operation, RANKS, 0, root=0 if operation in NO_ROOT else 2)
     sizes = [] if operation == "barrier" else [20, 160]
-    launcher = [*simulated, "-n", str(RANKS)]
+    launcher = [*simulated_command, "-n", str(RANKS)]
     found = measure_collective(call, sizes, launcher, repeats=2)
     assert [measured[0].bytes for measured in found.sizes] == (sizes or [0])
     for measured in found.sizes:
@@ -109,7 +109,7 @@ NO_ROOT = {
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_real_ranks_are_measured_and_traced(
+def test_collectives_of_real_ranks_are_measured_and_traced(
     mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -130,10 +130,13 @@ def test_real_ranks_are_measured_and_traced(
 
 @pytest.mark.parametrize("schedule", ["bruck(radix=3)", "pairwise"])
 def test_a_trace_has_the_messages_of_the_schedule(
-    schedule: str, simulated: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    schedule: str,
+    simulated_command: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    launcher = [*simulated, "-n", str(RANKS)]
+    launcher = [*simulated_command, "-n", str(RANKS)]
     found = measure_collective(
         ALL_TO_ALL, [64], launcher, None, [schedule], repeats=1, traced=True
     )
@@ -221,9 +224,9 @@ def test_a_measurement_must_match_its_operation(topoloom: Command) -> None:
 
 
 def test_the_launcher_must_start_the_stated_number_of_ranks(
-    topoloom: Command, simulated: list[str]
+    topoloom: Command, simulated_command: list[str]
 ) -> None:
-    words = ["alltoall", "-n", 4, "--run", "--", *simulated, "-n", 3]
+    words = ["alltoall", "-n", 4, "--run", "--", *simulated_command, "-n", 3]
     check_refused(topoloom, "the launcher starts 3, not 4 ranks", *words)
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from built_programs import cached_folder
+from built_programs import get_cached_folder
 from mpis import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, need
 
 NUMBERS = PROGRAMS / "collectives" / "collectives_numbers.py"
@@ -28,7 +28,7 @@ def test_results_equal_those_of_mpi4py() -> None:
         (folder / "mpicc").chmod(0o755)
 
     # The object is kept, because compiled functions are cached by name.
-    folder = cached_folder("mpicc", [script], write_compiler)
+    folder = get_cached_folder("mpicc", [script], write_compiler)
     done = subprocess.run(
         mpi.command(3, sys.executable, NUMBERS),
         capture_output=True,

@@ -6,24 +6,24 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mpis import MPICH, output_of, run_to_end
-from object_programs import SOURCES, with_objects
+from mpis import MPICH, check_output, run_to_end
+from object_programs import SOURCES, compile_with_objects
 
 from topoloom.graphs.graph_file import load_graph
 
 
 @pytest.fixture(scope="module")
-def sections() -> Path:
-    return with_objects(MPICH, SOURCES / "sections.cpp")
+def sections_program() -> Path:
+    return compile_with_objects(MPICH, SOURCES / "sections.cpp")
 
 
 @pytest.mark.parametrize("ranks", [1, 3, 5])
 def test_sections_are_reduced_while_all_objects_move(
-    sections: Path, tmp_path: Path, ranks: int
+    sections_program: Path, tmp_path: Path, ranks: int
 ) -> None:
     file = tmp_path / "measured.npz"
-    done = run_to_end(MPICH.command(ranks, sections, 50, file))
-    assert output_of(done) == "sections are right\n"
+    done = run_to_end(MPICH.command(ranks, sections_program, 50, file))
+    assert check_output(done) == "sections are right\n"
     graph = load_graph(file)
     # Three hubs multicast to leaves; all leaves answer.
     assert graph.rank_count == 15

@@ -25,7 +25,7 @@ PLAIN = {
 }
 
 
-def launcher(
+def write_launcher(
     folder: Path, xml: str, hosts: Sequence[str], per_host: int = 1
 ) -> list[str]:
     """Write a platform; return the launcher command, with ranks in the hosts' order."""
@@ -41,14 +41,14 @@ def launcher(
     ]
 
 
-def shuffled(hosts: Sequence[str], seed: int = 1) -> list[str]:
+def shuffle_hosts(hosts: Sequence[str], seed: int = 1) -> list[str]:
     """Return the hosts in random order, like a batch system."""
     order = list(hosts)
     random.Random(seed).shuffle(order)
     return order
 
 
-def tree(
+def format_tree(
     groups: Sequence[int],
     latency: float = 1e-6,
     uplink: tuple[float, float] = (20e9, 2e-6),
@@ -75,32 +75,32 @@ def tree(
     lines = [_HEAD, '<zone id="machine" routing="Floyd"><router id="root"/>\n']
     routes: list[str] = []
     if trunk[0]:
-        lines += ['<router id="behind"/>', _link("trunk", trunk[1], 0)]
-        routes += _both("behind", "s0", "trunk")
+        lines += ['<router id="behind"/>', _format_link("trunk", trunk[1], 0)]
+        routes += _format_both_routes("behind", "s0", "trunk")
     number = 0
     for group, size in enumerate(groups):
         lines.append(f'<router id="s{group}"/>')
-        lines.append(_link(f"u{group}", *uplink))
-        routes += _both(f"s{group}", "root", f"u{group}")
+        lines.append(_format_link(f"u{group}", *uplink))
+        routes += _format_both_routes(f"s{group}", "root", f"u{group}")
         for _ in range(size):
             host = f"h{number}"
             number += 1
             rate = (bandwidths or {}).get(host, 10e9)
             lines.append(f'<host id="{host}" speed="1Gf"/>')
-            lines.append(_link(f"c-{host}", rate, latency))
+            lines.append(_format_link(f"c-{host}", rate, latency))
             lines.append(f'<link id="l-{host}" bandwidth="20GBps" latency="200ns"/>')
             link = f'<link_ctn id="l-{host}"/>'
-            routes.append(_route(host, host, link))
+            routes.append(_format_route(host, host, link))
             switch = "behind" if host in trunk[0] else f"s{group}"
-            there, back = _both(host, switch, f"c-{host}")
+            there, back = _format_both_routes(host, switch, f"c-{host}")
             if host in (sending or {}):
-                lines.append(_link(f"o-{host}", sending[host], latency))
-                there = _route(host, switch, _crossing(f"o-{host}", "UP"))
+                lines.append(_format_link(f"o-{host}", sending[host], latency))
+                there = _format_route(host, switch, _format_crossing(f"o-{host}", "UP"))
             routes += [there, back]
     return "".join([*lines, *routes, "</zone></platform>\n"])
 
 
-def torus(extents: Sequence[int]) -> str:
+def format_torus(extents: Sequence[int]) -> str:
     """Write a torus of hosts ``n0``, ...; the first coordinate varies fastest."""
     last = 1
     for extent in extents:
@@ -114,21 +114,21 @@ def torus(extents: Sequence[int]) -> str:
     )
 
 
-def _link(name: str, bandwidth: float, latency: float) -> str:
+def _format_link(name: str, bandwidth: float, latency: float) -> str:
     return (
         f'<link id="{name}" bandwidth="{bandwidth}Bps" latency="{latency}s" '
         'sharing_policy="SPLITDUPLEX"/>\n'
     )
 
 
-def _both(below: str, above: str, link: str) -> list[str]:
-    up, down = (_crossing(link, direction) for direction in ("UP", "DOWN"))
-    return [_route(below, above, up), _route(above, below, down)]
+def _format_both_routes(below: str, above: str, link: str) -> list[str]:
+    up, down = (_format_crossing(link, direction) for direction in ("UP", "DOWN"))
+    return [_format_route(below, above, up), _format_route(above, below, down)]
 
 
-def _crossing(link: str, direction: str) -> str:
+def _format_crossing(link: str, direction: str) -> str:
     return f'<link_ctn id="{link}" direction="{direction}"/>'
 
 
-def _route(start: str, end: str, link: str) -> str:
+def _format_route(start: str, end: str, link: str) -> str:
     return f'<route src="{start}" dst="{end}" symmetrical="NO">{link}</route>\n'

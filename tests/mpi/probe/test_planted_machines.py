@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from platforms import launcher, shuffled, torus, tree
+from platforms import format_torus, format_tree, shuffle_hosts, write_launcher
 
 from topoloom import load_machine
 from topoloom.machines.machine_file import load_machine_and_allocation
@@ -23,7 +23,7 @@ OVERHEAD = 1e-6  # of `smpi.SETTINGS`, for sender and receiver
 CLOSE = 0.02
 
 
-def probe(topoloom: Command, words: list[str], *options: object) -> Any:
+def run_probe(topoloom: Command, words: list[str], *options: object) -> Any:
     done = topoloom("probe", *options, "-o", "m.toml", "--json", "--", *words)
     assert done.status == 0, done.err
     return done.json
@@ -32,13 +32,16 @@ def probe(topoloom: Command, words: list[str], *options: object) -> Any:
 def host_groups(found: Any) -> set[frozenset[str]]:
     """Return the groups of the lowest level, as host names."""
 
-    def smallest(groups: list[Any]) -> list[list[int]]:
+    def get_smallest_groups(groups: list[Any]) -> list[list[int]]:
         if not groups or not isinstance(groups[0], list):
             return [groups]
-        return [leaf for group in groups for leaf in smallest(group)]
+        return [leaf for group in groups for leaf in get_smallest_groups(group)]
 
     names = [found["hosts"][host] for host in found["host_of"]]
-    return {frozenset(names[r] for r in leaf) for leaf in smallest(found["groups"])}
+    return {
+        frozenset(names[r] for r in leaf)
+        for leaf in get_smallest_groups(found["groups"])
+    }
 
 
 def group_hosts(sizes: list[int]) -> set[frozenset[str]]:
@@ -53,8 +56,8 @@ def group_hosts(sizes: list[int]) -> set[frozenset[str]]:
 def test_groups_latencies_and_uplinks_are_found(
     topoloom: Command, tmp_path: Path, sizes: list[int]
 ) -> None:
-    hosts = shuffled([f"h{host}" for host in range(sum(sizes))])
-    found = probe(topoloom, launcher(tmp_path, tree(sizes), hosts))
+    hosts = shuffle_hosts([f"h{host}" for host in range(sum(sizes))])
+    found = run_probe(topoloom, write_launcher(tmp_path, format_tree(sizes), hosts))
     assert host_groups(found) == group_hosts(sizes)
     assert found["suspects"] == []
     near, far = found["models"]
@@ -77,8 +80,8 @@ def test_a_probed_machine_can_be_used_to_place_ranks(
     topoloom: Command, tmp_path: Path
 ) -> None:
     """The mapper places neighbors of a scattered ring on the same switch."""
-    hosts = shuffled([f"h{host}" for host in range(16)])
-    probe(topoloom, launcher(tmp_path, tree([8, 8]), hosts), "--quick")
+    hosts = shuffle_hosts([f"h{host}" for host in range(16)])
+    run_probe(topoloom, write_launcher(tmp_path, format_tree([8, 8]), hosts), "--quick")
     given = load_machine_and_allocation("m.toml")
     assert list(given.hosts or ()) == hosts
     topoloom("pattern", "ring", "--ranks", 16, "--bytes", 1000, "-o", "ring.npz")
@@ -91,8 +94,10 @@ def test_a_probed_machine_can_be_used_to_place_ranks(
 def test_the_links_of_a_torus_are_found(topoloom: Command, tmp_path: Path) -> None:
     extents = [4, 3, 3]
     count = int(np.prod(extents))
-    hosts = shuffled([f"n{host}" for host in range(count)])
-    measured = probe(topoloom, launcher(tmp_path, torus(extents), hosts))
+    hosts = shuffle_hosts([f"n{host}" for host in range(count)])
+    measured = run_probe(
+        topoloom, write_launcher(tmp_path, format_torus(extents), hosts)
+    )
     assert [each["pairs"] for each in measured["hops"]] == [108, 234, 216, 72]
     assert [each["short_s"] for each in measured["hops"]] == pytest.approx(
         [3.11e-6, 4.11e-6, 5.11e-6, 6.11e-6], rel=CLOSE
@@ -122,9 +127,9 @@ def test_the_links_of_a_torus_are_found(topoloom: Command, tmp_path: Path) -> No
 
 
 def test_a_slow_host_is_named(topoloom: Command, tmp_path: Path) -> None:
-    hosts = shuffled([f"h{host}" for host in range(16)])
-    xml = tree([8, 8], bandwidths={"h5": 8e9})
-    found = probe(topoloom, launcher(tmp_path, xml, hosts))
+    hosts = shuffle_hosts([f"h{host}" for host in range(16)])
+    xml = format_tree([8, 8], bandwidths={"h5": 8e9})
+    found = run_probe(topoloom, write_launcher(tmp_path, xml, hosts))
     (suspect,) = found["suspects"]
     assert (suspect["kind"], suspect["hosts"]) == ("host", ["h5"])
     assert suspect["of"] == "bandwidth"
@@ -137,7 +142,7 @@ def test_a_slow_cable_is_found(topoloom: Command, tmp_path: Path, part: float) -
     rate = 300e6 / 8
     hosts = [f"h{host}" for host in range(5)]
     rates = {**dict.fromkeys(hosts, rate), "h2": rate / part}
-    words = launcher(tmp_path, tree([5], 1e-4, bandwidths=rates), hosts)
+    words = write_launcher(tmp_path, format_tree([5], 1e-4, bandwidths=rates), hosts)
     done = topoloom("probe", "-o", "m.toml", "--", *words)
     assert done.status == 0, done.err
     suspect = f"slow host h2: bandwidth {part:.2f} times as long as its like"
@@ -149,8 +154,10 @@ def test_a_slow_host_of_a_small_group_is_named(
     topoloom: Command, tmp_path: Path, sizes: list[int]
 ) -> None:
     """Hosts of all groups are compared, because their links are equally fast."""
-    xml = tree(sizes, bandwidths={"h1": 5e9})
-    found = probe(topoloom, launcher(tmp_path, xml, [f"h{host}" for host in range(8)]))
+    xml = format_tree(sizes, bandwidths={"h1": 5e9})
+    found = run_probe(
+        topoloom, write_launcher(tmp_path, xml, [f"h{host}" for host in range(8)])
+    )
     assert host_groups(found) == group_hosts(sizes)
     (suspect,) = found["suspects"]
     assert (suspect["hosts"], suspect["of"]) == (["h1"], "bandwidth")
@@ -160,9 +167,9 @@ def test_a_slow_host_of_a_small_group_is_named(
 def test_a_group_whose_hosts_are_all_slow_has_a_slow_link(
     topoloom: Command, tmp_path: Path
 ) -> None:
-    xml = tree([2, 2, 2, 2], bandwidths={"h0": 5e9, "h1": 5e9})
-    words = launcher(tmp_path, xml, [f"h{host}" for host in range(8)])
-    (suspect,) = probe(topoloom, words)["suspects"]
+    xml = format_tree([2, 2, 2, 2], bandwidths={"h0": 5e9, "h1": 5e9})
+    words = write_launcher(tmp_path, xml, [f"h{host}" for host in range(8)])
+    (suspect,) = run_probe(topoloom, words)["suspects"]
     assert (suspect["kind"], suspect["hosts"]) == ("uplink", ["h0", "h1"])
 
 
@@ -170,10 +177,12 @@ def test_one_slow_host_of_four_does_not_set_the_speed_of_all(
     topoloom: Command, tmp_path: Path
 ) -> None:
     """Half of all pairs include the slow host."""
-    words = launcher(
-        tmp_path, tree([4], bandwidths={"h0": 1e9}), [f"h{host}" for host in range(4)]
+    words = write_launcher(
+        tmp_path,
+        format_tree([4], bandwidths={"h0": 1e9}),
+        [f"h{host}" for host in range(4)],
     )
-    found = probe(topoloom, words, "--quick")
+    found = run_probe(topoloom, words, "--quick")
     assert [slow["hosts"] for slow in found["suspects"]] == [["h0"]]
     assert found["models"][0]["bytes_per_second"] == pytest.approx(10e9, rel=CLOSE)
     assert found["models"][0]["short_s"] == pytest.approx(4.05e-6, rel=CLOSE)
@@ -192,26 +201,26 @@ def test_concurrent_pairs_exclude_a_slow_host(
     topoloom: Command, tmp_path: Path
 ) -> None:
     hosts = [f"h{host}" for host in range(8)]
-    xml = tree([4, 4], uplink=(100e9, 2e-6), bandwidths={"h1": 2e9})
-    found = probe(topoloom, launcher(tmp_path, xml, hosts), "--quick")
+    xml = format_tree([4, 4], uplink=(100e9, 2e-6), bandwidths={"h1": 2e9})
+    found = run_probe(topoloom, write_launcher(tmp_path, xml, hosts), "--quick")
     (curve,) = found["channels"]
     assert curve["channels"] == 3
 
 
 def test_output_of_a_launcher_is_ignored(topoloom: Command, tmp_path: Path) -> None:
-    words = launcher(tmp_path, tree([4]), ["h0", "h1"])
+    words = write_launcher(tmp_path, format_tree([4]), ["h0", "h1"])
     talks = tmp_path / "talks"
     talks.write_text('#!/bin/sh\nyes | head -c 3000000\nexec "$@"\n')
     talks.chmod(0o755)
-    found = probe(topoloom, [str(talks), *words], "--quick", "--mpicc", "smpicc")
+    found = run_probe(topoloom, [str(talks), *words], "--quick", "--mpicc", "smpicc")
     assert found["hosts"] == ["h0", "h1"]
 
 
 def test_hosts_behind_one_link_are_named(topoloom: Command, tmp_path: Path) -> None:
     behind = ["h1", "h4", "h6"]
-    hosts = shuffled([f"h{host}" for host in range(16)])
-    platform = tree([10, 6], trunk=(behind, 12e9))
-    found = probe(topoloom, launcher(tmp_path, platform, hosts))
+    hosts = shuffle_hosts([f"h{host}" for host in range(16)])
+    platform = format_tree([10, 6], trunk=(behind, 12e9))
+    found = run_probe(topoloom, write_launcher(tmp_path, platform, hosts))
     assert host_groups(found) == group_hosts([10, 6])
     (link,) = found["shared_links"]
     assert sorted(link["hosts"]) == behind
@@ -225,9 +234,9 @@ def test_hosts_behind_one_link_are_named(topoloom: Command, tmp_path: Path) -> N
 
 
 def test_a_host_that_sends_slowly_is_named(topoloom: Command, tmp_path: Path) -> None:
-    hosts = shuffled([f"h{host}" for host in range(12)])
-    words = launcher(tmp_path, tree([12], sending={"h5": 8e9}), hosts)
-    (slow,) = probe(topoloom, words)["suspects"]
+    hosts = shuffle_hosts([f"h{host}" for host in range(12)])
+    words = write_launcher(tmp_path, format_tree([12], sending={"h5": 8e9}), hosts)
+    (slow,) = run_probe(topoloom, words)["suspects"]
     assert (slow["kind"], slow["hosts"], slow["of"]) == ("host", ["h5"], "bandwidth")
     assert slow["way"] == "out"
     assert slow["times_as_long"] == pytest.approx(1.25, rel=0.05)
@@ -237,16 +246,18 @@ def test_a_host_that_sends_slowly_is_named(topoloom: Command, tmp_path: Path) ->
 
 
 def test_a_flat_machine_has_no_groups(topoloom: Command, tmp_path: Path) -> None:
-    hosts = shuffled([f"h{host}" for host in range(12)])
-    found = probe(topoloom, launcher(tmp_path, tree([12]), hosts), "--quick")
+    hosts = shuffle_hosts([f"h{host}" for host in range(12)])
+    found = run_probe(
+        topoloom, write_launcher(tmp_path, format_tree([12]), hosts), "--quick"
+    )
     assert found["groups"] == []
     assert found["suspects"] == []
 
 
 def test_ranks_of_one_host_are_measured(topoloom: Command, tmp_path: Path) -> None:
     hosts = [f"h{host}" for host in range(4)]
-    words = launcher(tmp_path, tree([4]), hosts, per_host=3)
-    found = probe(topoloom, words, "--quick")
+    words = write_launcher(tmp_path, format_tree([4]), hosts, per_host=3)
+    found = run_probe(topoloom, words, "--quick")
     assert found["groups"] == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
     assert [level["level"] for level in found["models"]] == [
         "inside a host",
@@ -255,9 +266,11 @@ def test_ranks_of_one_host_are_measured(topoloom: Command, tmp_path: Path) -> No
     assert load_machine("m.toml").slots_per_node == 3
 
 
-def test_other_verbs_use_the_file(topoloom: Command, tmp_path: Path) -> None:
+def test_other_commands_accept_the_probed_machine_file(
+    topoloom: Command, tmp_path: Path
+) -> None:
     hosts = [f"h{host}" for host in range(8)]
-    probe(topoloom, launcher(tmp_path, tree([4, 4]), hosts), "--quick")
+    run_probe(topoloom, write_launcher(tmp_path, format_tree([4, 4]), hosts), "--quick")
     costs = load_model("m.toml").model
     assert costs.time(8) == pytest.approx(OVERHEAD, rel=0.1)
     chosen = topoloom(
@@ -279,16 +292,16 @@ def test_a_check_finds_hosts_that_have_become_slow(
     topoloom: Command, tmp_path: Path
 ) -> None:
     hosts = [f"h{host}" for host in range(12)]
-    probe(topoloom, launcher(tmp_path, tree([6, 6]), hosts), "--quick")
-    good = topoloom("probe", "--check", "m.toml", "--", *launcher(
-        tmp_path, tree([6, 6]), hosts[3:9]
+    run_probe(topoloom, write_launcher(tmp_path, format_tree([6, 6]), hosts), "--quick")
+    good = topoloom("probe", "--check", "m.toml", "--", *write_launcher(
+        tmp_path, format_tree([6, 6]), hosts[3:9]
     ))  # fmt: skip
     assert (good.status, good.err) == (0, "")
     assert good.out.startswith("good: 6 hosts: ")
-    slow = tree([6, 6], bandwidths={"h7": 5e9})
+    slow = format_tree([6, 6], bandwidths={"h7": 5e9})
     bad = topoloom(
         *("probe", "--check", "m.toml", "--json", "--"),
-        *launcher(tmp_path, slow, [*hosts[4:], "h0"]),
+        *write_launcher(tmp_path, slow, [*hosts[4:], "h0"]),
     )
     assert bad.status == 1
     (host,) = bad.json["slow"]
@@ -302,9 +315,9 @@ def test_a_slow_host_does_not_make_its_neighbors_slow(
     topoloom: Command, tmp_path: Path
 ) -> None:
     hosts = [f"h{host}" for host in range(6)]
-    probe(topoloom, launcher(tmp_path, tree([6]), hosts), "--quick")
-    slow = tree([6], bandwidths={"h1": 5e9})
-    words = launcher(tmp_path, slow, hosts[:3])
+    run_probe(topoloom, write_launcher(tmp_path, format_tree([6]), hosts), "--quick")
+    slow = format_tree([6], bandwidths={"h1": 5e9})
+    words = write_launcher(tmp_path, slow, hosts[:3])
     done = topoloom("probe", "--check", "m.toml", "--json", "--", *words)
     assert [host["host"] for host in done.json["slow"]] == ["h1"]
 
@@ -317,8 +330,8 @@ def test_a_measurement_overrides_the_claimed_machine(
         'levels = [4, 2]\nhosts = ["h[0-2],h4", "h3,h[5-7]"]\n'
     )
     hosts = [f"h{host}" for host in range(8)]
-    words = launcher(tmp_path, tree([4, 4]), hosts)
-    found = probe(topoloom, words, "--quick", "-m", "claim.toml")
+    words = write_launcher(tmp_path, format_tree([4, 4]), hosts)
+    found = run_probe(topoloom, words, "--quick", "-m", "claim.toml")
     assert len(found["claims"]) == 3
     assert "hosts at distance 4 are described farther apart" in found["claims"][2]
     assert found["claims"][0].startswith("h3 is described beside h[5-7]; measured ")
@@ -332,11 +345,11 @@ def test_concurrent_pairs_share_no_link_of_claimed_routes(
         'format = "topoloom-machine"\nversion = 1\n\n[topology]\nkind = "torus"\n'
         'size = [4, 4]\nhosts = "n[0-15]"\n'
     )
-    words = launcher(tmp_path, torus([4, 4]), shuffled(hosts))
-    found = probe(topoloom, words, "--quick", "-m", "claim.toml")
+    words = write_launcher(tmp_path, format_torus([4, 4]), shuffle_hosts(hosts))
+    found = run_probe(topoloom, words, "--quick", "-m", "claim.toml")
     assert found["claims"] == found["suspects"] == found["shared_links"] == []
     order = next(o for o in load_samples(Path("m.npz")).orders if o.how == "pairs")
     assert order.rest.count("-") == 8
-    words = launcher(tmp_path, tree([4]), ["h0", "h1"])
+    words = write_launcher(tmp_path, format_tree([4]), ["h0", "h1"])
     done = topoloom("probe", "-m", "claim.toml", "-o", "x.toml", "--", *words)
     assert done.err == "topoloom: claim.toml does not name the host h0\n"

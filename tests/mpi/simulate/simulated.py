@@ -18,7 +18,7 @@ CLOSE = 1e-5
 Messages = list[tuple[int, int]]
 
 
-def graph(
+def make_graph(
     ranks: int, messages: Messages, size: int = SIZE, times: int = 1
 ) -> CommGraph:
     source, target = np.array(messages, np.uint32).T
@@ -28,9 +28,11 @@ def graph(
     )
 
 
-def seconds(text: str, messages: Messages, size: int = SIZE) -> float:
+def simulate_seconds(text: str, messages: Messages, size: int = SIZE) -> float:
     """Return the time of concurrent messages between nodes in seconds."""
     machine = Machine(text)
     nodes = list(range(machine.node_count))
-    (found,) = simulate(machine, nodes, [graph(len(nodes), messages, size)]).seconds
+    (found,) = simulate(
+        machine, nodes, [make_graph(len(nodes), messages, size)]
+    ).seconds
     return found
