@@ -14,7 +14,7 @@
 
 enum { LINE = 512 };
 
-static const char* own_address(void) {
+static const char* read_own_address(void) {
     struct ifaddrs* all;
     if (getifaddrs(&all)) return "none";
     for (struct ifaddrs* each = all; each; each = each->ifa_next)
@@ -25,7 +25,7 @@ static const char* own_address(void) {
 
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
 // Notifies the launcher of the exit, so that it does not kill the host's other ranks.
-static void leave(void) {
+static void exit_via_launcher(void) {
     const int launcher = atoi(getenv("PMI_FD"));
     char answer[64];
     dprintf(launcher, "cmd=finalize\n");
@@ -51,7 +51,7 @@ int main(int count, char** words) {
 
     char host[256], line[LINE] = "";
     gethostname(host, sizeof host);
-    int length = snprintf(line, LINE, "%d %s %s", rank, host, own_address());
+    int length = snprintf(line, LINE, "%d %s %s", rank, host, read_own_address());
     cpu_set_t cores;
     sched_getaffinity(0, sizeof cores, &cores);
     for (int core = 0; core < CPU_SETSIZE && length < LINE - 8; core++)
@@ -64,7 +64,7 @@ int main(int count, char** words) {
     // disconnect.
     fflush(stdout);
     MPI_Barrier(MPI_COMM_WORLD);
-    leave();
+    exit_via_launcher();
 #endif
     MPI_Finalize();
     return 0;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <topoloom_mpi.h>
 
-static int remap(int argc, char** argv, int rank, MPI_Comm* made) {
+static int remap_communicator(int argc, char** argv, int rank, MPI_Comm* made) {
     if (strcmp(argv[2], "order") == 0)
         return topoloom_comm_order(MPI_COMM_WORLD, rank == 0 ? (argc > 3 ? argv[3] : NULL) : "order=nonsense",
                                    made);
@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
     MPI_Request any;
     MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &any);
     MPI_Comm made = MPI_COMM_WORLD;
-    const int status = remap(argc, argv, rank, &made);
+    const int status = remap_communicator(argc, argv, rank, &made);
     const int next = (rank + 1) % size, mine = 1000 + rank;
     MPI_Send(&mine, 1, MPI_INT, next, 7, MPI_COMM_WORLD);
     MPI_Wait(&any, MPI_STATUS_IGNORE);

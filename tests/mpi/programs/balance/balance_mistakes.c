@@ -28,7 +28,7 @@ int PMPI_Alltoall(const void* sent, int count, MPI_Datatype type, void* received
     return alltoall_fails ? MPI_ERR_ARG : call(sent, count, type, received, each, as, comm);
 }
 
-static int explained(int status) {
+static int check_explanation(int status) {
     if (status != MPI_SUCCESS && topoloom_balance_error(status)[0] == '\0')
         printf("rank %d: nothing says why there is an error\n", rank);
     return status;
@@ -38,7 +38,7 @@ static int try_balance(MPI_Comm comm, long long count, topoloom_balance_options 
     topoloom_plan* plan = NULL;
     const int status = topoloom_balance(comm, count, &options, &plan);
     if (status == MPI_SUCCESS) topoloom_plan_free(&plan);
-    return explained(status);
+    return check_explanation(status);
 }
 
 /// Rank 1 plans to send tasks that it does not have.
@@ -46,7 +46,7 @@ static int try_plan(int to, long long tasks) {
     topoloom_plan* plan = NULL;
     const int status = topoloom_plan_create(MPI_COMM_WORLD, 5, rank == 1, &to, &tasks, NULL, &plan);
     if (status == MPI_SUCCESS) topoloom_plan_free(&plan);
-    return explained(status);
+    return check_explanation(status);
 }
 
 /// Rank 1 passes other options than the other ranks.
@@ -59,7 +59,7 @@ static int try_different(topoloom_balance_options options) {
 }
 
 /// Returns whether every task is on some rank after a failed exchange.
-static int all_are_there(const long long* tasks, long long held) {
+static int has_all_tasks(const long long* tasks, long long held) {
     long long sum = 0, all = 0;
     for (long long i = 0; i < held; ++i) sum += tasks[i];
     MPI_Allreduce(&sum, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
@@ -93,7 +93,7 @@ static int try_exchange(const char* what) {
         strcmp(what, "sized-capacity") == 0 && is_last ? 9 : (long long)sizeof tasks;
     status = is_sized ? topoloom_exchange_sized(plan, array, byte_capacity, sizes, capacity, &held)
                       : topoloom_exchange(plan, array, bytes, capacity, &held);
-    if (!all_are_there(tasks, held)) printf("rank %d: tasks are lost or doubled (%s)\n", rank, what);
+    if (!has_all_tasks(tasks, held)) printf("rank %d: tasks are lost or doubled (%s)\n", rank, what);
     topoloom_plan_free(&plan);
     int any = 0;
     const int failed = status != MPI_SUCCESS;
@@ -120,7 +120,7 @@ static const char* const mistakes[] = {
     "negative-slot", "decide",     "no-plan", "no-handle",      "freed-plan",     "ended",
     "other-bytes"};
 
-static int make(const char* what) {
+static int make_mistake(const char* what) {
     const topoloom_balance_options usual = {0};
     if (strcmp(what, "count") == 0) return try_balance(MPI_COMM_WORLD, rank == 1 ? -3 : 5, usual);
     if (strcmp(what, "sum") == 0) return try_balance(MPI_COMM_WORLD, 1LL << 61, usual);
@@ -138,12 +138,13 @@ static int make(const char* what) {
                            (topoloom_balance_options){.machine = "ring:8", .slot = rank - 1});
     if (strcmp(what, "decide") == 0)
         return try_balance(MPI_COMM_WORLD, 5, (topoloom_balance_options){.decide = 9});
-    if (strcmp(what, "no-plan") == 0) return explained(topoloom_balance(MPI_COMM_WORLD, 5, NULL, NULL));
-    if (strcmp(what, "no-handle") == 0) return explained(topoloom_plan_free(NULL));
-    if (strcmp(what, "freed-plan") == 0) return explained(topoloom_exchange(NULL, NULL, 8, 0, NULL));
+    if (strcmp(what, "no-plan") == 0)
+        return check_explanation(topoloom_balance(MPI_COMM_WORLD, 5, NULL, NULL));
+    if (strcmp(what, "no-handle") == 0) return check_explanation(topoloom_plan_free(NULL));
+    if (strcmp(what, "freed-plan") == 0) return check_explanation(topoloom_exchange(NULL, NULL, 8, 0, NULL));
     if (strcmp(what, "ended") == 0) {
         topoloom_exchange_request none = NULL;
-        return explained(topoloom_exchange_finish(&none, NULL));
+        return check_explanation(topoloom_exchange_finish(&none, NULL));
     }
     if (strcmp(what, "shared-slot") == 0)
         return try_balance(MPI_COMM_WORLD, 5,
@@ -177,7 +178,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     goes_on = strcmp(argv[argc - 1], "said") == 0;
     if (!goes_on && strcmp(argv[argc - 1], "returned") != 0) {
-        make(argv[1]);
+        make_mistake(argv[1]);
         MPI_Finalize();
         return 0;
     }
@@ -185,7 +186,7 @@ int main(int argc, char** argv) {
     const int count = sizeof mistakes / sizeof *mistakes;
     int returned = 0;
     for (int i = 0; i < count; ++i) {
-        const int status = make(mistakes[i]);
+        const int status = make_mistake(mistakes[i]);
         returned += status != MPI_SUCCESS;
         if (status == MPI_SUCCESS && rank == 0) printf("no error: %s\n", mistakes[i]);
     }

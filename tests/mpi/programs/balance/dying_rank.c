@@ -17,7 +17,7 @@ enum { most = 40, words = 4096 };  // words per task: too long for eager message
 static int rank, ranks;
 
 /// Returns whether the living ranks have each task exactly once.
-static int are_once(const long long* tasks, long long held, int all, MPI_Comm living) {
+static int has_each_task_once(const long long* tasks, long long held, int all, MPI_Comm living) {
     int *here = calloc((size_t)all, sizeof *here), *seen = calloc((size_t)all, sizeof *seen);
     for (long long i = 0; i < held; ++i) ++here[tasks[i * words]];
     MPI_Allreduce(here, seen, all, MPI_INT, MPI_SUM, living);
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
     char last[16];
     snprintf(last, sizeof last, "rank %d", ranks - 1);
     const int is_named = rank != 0 || strstr(topoloom_balance_error(status), last) != NULL;
-    const int right = are_once(tasks, held, all, living) && is_named;
+    const int right = has_each_task_once(tasks, held, all, living) && is_named;
     int failed = status != MPI_SUCCESS, any = 0;
     MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, living);
     if (rank == 0) printf("%s, tasks are %s\n", any ? "an error" : "no error", right ? "once" : "NOT once");

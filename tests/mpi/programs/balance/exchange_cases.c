@@ -21,14 +21,14 @@ static void expect(int holds, const char* what) {
     if (!holds && wrong++ < 5) fprintf(stderr, "rank %d: %s\n", rank, what);
 }
 
-static struct task made(int origin, int index) {
+static struct task make_task(int origin, int index) {
     struct task task = {.origin = origin, .index = index};
     for (int i = 0; i < words; ++i) task.filling[i] = 1000 * origin + 10 * index + i;
     return task;
 }
 
 /// Bytes of a task in exchanges of different sizes.
-static long long size_of(int origin, int index) { return (origin * 7 + index * 3) % 11; }
+static long long compute_task_bytes(int origin, int index) { return (origin * 7 + index * 3) % 11; }
 
 static int draw(unsigned* seed, int below) {
     *seed = *seed * 1664525U + 1013904223U;
@@ -37,15 +37,15 @@ static int draw(unsigned* seed, int below) {
 
 /// Lists the expected tasks after the exchange: kept tasks first, then received tasks by source
 /// rank.
-static int expected(const int* plans, struct task* tasks, const int* before) {
+static int list_expected_tasks(const int* plans, struct task* tasks, const int* before) {
     // plans[i * ranks + j]: tasks from i to j.
     int count = 0, kept = before[rank];
     for (int j = 0; j < ranks; ++j) kept -= plans[rank * ranks + j];
-    for (int i = 0; i < kept; ++i) tasks[count++] = made(rank, i);
+    for (int i = 0; i < kept; ++i) tasks[count++] = make_task(rank, i);
     for (int source = 0; source < ranks; ++source) {
         int first = before[source];
         for (int j = ranks - 1; j >= rank; --j) first -= plans[source * ranks + j];
-        for (int i = 0; i < plans[source * ranks + rank]; ++i) tasks[count++] = made(source, first + i);
+        for (int i = 0; i < plans[source * ranks + rank]; ++i) tasks[count++] = make_task(source, first + i);
     }
     return count;
 }
@@ -67,7 +67,7 @@ static void move_equal(topoloom_plan* plan, const int* plans, const int* before,
     const long long capacity = reserve_capacity ? plan->before + plan->after - plan->kept : fitting;
     struct task* tasks = malloc((size_t)(capacity + 1) * sizeof *tasks);
     struct task* right = malloc((size_t)(plan->after + 1) * sizeof *right);
-    for (int i = 0; i < before[rank]; ++i) tasks[i] = made(rank, i);
+    for (int i = 0; i < before[rank]; ++i) tasks[i] = make_task(rank, i);
     long long held = -1;
     if (overlapped) {
         topoloom_exchange_request request = NULL;
@@ -78,7 +78,7 @@ static void move_equal(topoloom_plan* plan, const int* plans, const int* before,
     } else {
         topoloom_exchange(plan, tasks, sizeof *tasks, capacity, &held);
     }
-    const int count = expected(plans, right, before);
+    const int count = list_expected_tasks(plans, right, before);
     expect(held == plan->after && count == held, "the number of tasks is wrong");
     expect(memcmp(tasks, right, (size_t)count * sizeof *tasks) == 0, "tasks are not what they should be");
     free(tasks);
@@ -92,15 +92,15 @@ static void move_sized(topoloom_plan* plan, const int* plans, const int* before)
     char* bytes = malloc((size_t)(capacity + 1) * 16);
     long long at = 0, held = -1;
     for (int i = 0; i < before[rank]; ++i) {
-        sizes[i] = size_of(rank, i);
+        sizes[i] = compute_task_bytes(rank, i);
         memset(bytes + at, rank + i, (size_t)sizes[i]);
         at += sizes[i];
     }
     topoloom_exchange_sized(plan, bytes, (capacity + 1) * 16, sizes, capacity, &held);
-    const int count = expected(plans, right, before);
+    const int count = list_expected_tasks(plans, right, before);
     at = 0;
     for (int i = 0; i < count; ++i) {
-        expect(sizes[i] == size_of(right[i].origin, right[i].index), "a size is wrong");
+        expect(sizes[i] == compute_task_bytes(right[i].origin, right[i].index), "a size is wrong");
         for (int b = 0; b < sizes[i]; ++b)
             expect(bytes[at++] == (char)(right[i].origin + right[i].index), "a byte is wrong");
     }

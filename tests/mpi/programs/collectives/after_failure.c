@@ -25,7 +25,7 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     return status;
 }
 
-static int reduce(MPI_Comm comm, int bytes) {
+static int allreduce_bytes(MPI_Comm comm, int bytes) {
     static char in[most_bytes], out[most_bytes];
     return topoloom_allreduce(in, out, bytes, MPI_BYTE, MPI_BOR, comm);
 }
@@ -50,12 +50,12 @@ int main(int argc, char** argv) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    reduce(comm, 8);
-    watch_libraries();
+    allreduce_bytes(comm, 8);
+    record_library_spans();
     for (int call = 0; call < calls && rank == 1; ++call) {
         lacks_memory = learns && call == 0;
         fails_after_wait = call == 0;
-        failures += (learns ? reduce(comm, most_bytes) : exchange(comm, rank)) != MPI_SUCCESS;
+        failures += (learns ? allreduce_bytes(comm, most_bytes) : exchange(comm, rank)) != MPI_SUCCESS;
         lacks_memory = fails_after_wait = false;
     }
     if (rank == 0 && !learns) exchange(comm, rank);

@@ -19,7 +19,7 @@ static MPI_Op ops[op_count];
 
 /// Composes the affine functions x -> a x + b of 64-bit numbers, the left one first. The third
 /// number is unused.
-static void then(void* left, void* right, int* count, MPI_Datatype* type) {
+static void compose_maps(void* left, void* right, int* count, MPI_Datatype* type) {
     (void)type;
     const uint64_t* f = left;
     uint64_t* g = right;
@@ -29,7 +29,7 @@ static void then(void* left, void* right, int* count, MPI_Datatype* type) {
     }
 }
 
-static void xor_of(void* from, void* to, int* count, MPI_Datatype* type) {
+static void apply_xor(void* from, void* to, int* count, MPI_Datatype* type) {
     (void)type;
     for (int i = 0; i < 3 * *count; ++i)
         if (i % 3 != 2) ((uint64_t*)to)[i] ^= ((uint64_t*)from)[i];
@@ -49,15 +49,15 @@ static void make_types(void) {
     for (int t = 2; t < type_count; ++t) MPI_Type_commit(&types[t]);
     ops[0] = MPI_SUM;
     ops[1] = MPI_MAX;
-    MPI_Op_create(then, 0, &ops[2]);
-    MPI_Op_create(xor_of, 1, &ops[3]);
+    MPI_Op_create(compose_maps, 0, &ops[2]);
+    MPI_Op_create(apply_xor, 1, &ops[3]);
 }
 
 // ---- memory ------------------------------------------------------------------------------------------------------
 
 enum { widest = 40, before = 64 };
 
-static char* room(int64_t elements) {
+static char* allocate_buffer(int64_t elements) {
     const size_t bytes = (size_t)(elements + 1) * widest + 2 * before;
     char* memory = malloc(bytes);
     memset(memory, 0x5a, bytes);
@@ -95,7 +95,7 @@ static const char* const names[] = {
     "scatterv"};
 enum mode { blocking, nonblocking, persistent, mode_count };
 
-struct one {
+struct test_call {
     enum operation operation;
     enum mode mode;
     MPI_Comm comm;
@@ -113,7 +113,7 @@ static int matrix_count(int from, int to, int seed) {
     return (int)((mixed >> 20) % 7) * ((mixed >> 28) % 3 != 0);
 }
 
-static void draw_counts(struct one* one) {
+static void draw_counts(struct test_call* one) {
     const size_t ranks = (size_t)one->ranks;
     one->give = calloc(4 * ranks, sizeof *one->give);
     one->take = one->give + ranks;
@@ -141,8 +141,8 @@ static void draw_counts(struct one* one) {
     one->out_elements = take_at;
 }
 
-static struct one draw_one(MPI_Comm comm) {
-    struct one one = {.comm = comm, .op = MPI_OP_NULL};
+static struct test_call draw_test_call(MPI_Comm comm) {
+    struct test_call one = {.comm = comm, .op = MPI_OP_NULL};
     MPI_Comm_rank(comm, &one.rank);
     MPI_Comm_size(comm, &one.ranks);
     one.operation = (enum operation)draw(operation_count);
@@ -173,9 +173,9 @@ static struct one draw_one(MPI_Comm comm) {
         draw_counts(&one);
     const int64_t most_elements =
         (one.in_elements > one.out_elements ? one.in_elements : one.out_elements) + 64;
-    one.in = room(most_elements);
-    one.out = room(most_elements);
-    one.expected = room(most_elements);
+    one.in = allocate_buffer(most_elements);
+    one.out = allocate_buffer(most_elements);
+    one.expected = allocate_buffer(most_elements);
     one.in_elements = one.out_elements = most_elements;
     fill(one.in, most_elements, one.rank);
     if (one.in_place || one.operation == bcast) {
@@ -217,7 +217,7 @@ static struct one draw_one(MPI_Comm comm) {
 
 /// Reduces one part after another: MPI_Reduce_scatter of MPICH 4.0 fails for types with gaps and
 /// ordered operators.
-static void reduce_each_part(const struct one* c, const char* in, char* out) {
+static void reduce_each_part(const struct test_call* c, const char* in, char* out) {
     MPI_Aint low = 0, extent = 0;
     MPI_Type_get_extent(c->type, &low, &extent);
     for (int r = 0; r < c->ranks; ++r) {
@@ -227,7 +227,7 @@ static void reduce_each_part(const struct one* c, const char* in, char* out) {
     }
 }
 
-static void by_library(struct one* c) {
+static void call_mpi(struct test_call* c) {
     const char* in = c->in + before;
     char* out = c->expected + before;
     switch (c->operation) {
@@ -249,7 +249,7 @@ static void by_library(struct one* c) {
     }
 }
 
-static void by_topoloom(struct one* c) {
+static void call_topoloom(struct test_call* c) {
     const char* in = c->in + before;
     char* out = c->out + before;
     switch (c->operation) {
@@ -288,7 +288,7 @@ static void by_topoloom(struct one* c) {
 }
 
 /// For an in-place reduce-scatter, MPI defines only the rank's own part.
-static int is_equal(const struct one* c) {
+static int is_equal(const struct test_call* c) {
     size_t bytes = (size_t)(c->out_elements + 1) * widest + 2 * before;
     if (c->in_place && (c->operation == reduce_scatter || c->operation == reduce_scatter_block)) {
         MPI_Aint low = 0, extent = 0;
@@ -301,7 +301,7 @@ static int is_equal(const struct one* c) {
 
 static int failures;
 
-static void check(const struct one* c, int number, const char* schedule) {
+static void check(const struct test_call* c, int number, const char* schedule) {
     if (c->operation == exscan && c->rank == 0) return;
     if (is_equal(c)) return;
     ++failures;
@@ -315,7 +315,7 @@ static void check(const struct one* c, int number, const char* schedule) {
     fflush(stdout);
 }
 
-static void run_again(struct one* c) {
+static void run_again(struct test_call* c) {
     // Restarts the persistent request with the initial buffers.
     if (c->in_place || c->operation == bcast) fill(c->out, c->out_elements, c->rank);
     topoloom_start(&c->request);
@@ -325,22 +325,22 @@ static void run_again(struct one* c) {
 
 /// Starts one to three concurrent calls; ranks wait for them in different orders.
 static void run_group(MPI_Comm comm, int number, const char* schedule) {
-    struct one group[3];
+    struct test_call group[3];
     const int count = 1 + (int)draw(3);
     for (int i = 0; i < count; ++i) {
-        group[i] = draw_one(comm);
-        by_library(&group[i]);
+        group[i] = draw_test_call(comm);
+        call_mpi(&group[i]);
     }
     for (int i = 0; i < count; ++i) {
-        by_topoloom(&group[i]);
+        call_topoloom(&group[i]);
         if (group[i].mode == persistent) topoloom_start(&group[i].request);
     }
     for (int i = 0; i < count; ++i) {
-        struct one* c = &group[(i + group[0].rank) % count];
+        struct test_call* c = &group[(i + group[0].rank) % count];
         topoloom_wait(&c->request, MPI_STATUS_IGNORE);
     }
     for (int i = 0; i < count; ++i) {
-        struct one* c = &group[i];
+        struct test_call* c = &group[i];
         check(c, number, schedule);
         if (c->mode == persistent) {
             run_again(c);
@@ -353,7 +353,7 @@ static void run_group(MPI_Comm comm, int number, const char* schedule) {
     }
 }
 
-static void use(const char* schedule) {
+static void set_schedule(const char* schedule) {
     char setting[200];
     snprintf(setting, sizeof setting, "schedule=%s", schedule);
     setenv("TOPOLOOM_COLLECTIVES", setting, 1);
@@ -370,7 +370,7 @@ int main(int argc, char** argv) {
     make_types();
     for (int s = 0; s < schedules; ++s) {
         const char* schedule = argc > 3 ? argv[3 + s] : "";
-        if (argc > 3) use(schedule);
+        if (argc > 3) set_schedule(schedule);
         // All ranks, all ranks in reverse order, and the first ranks.
         MPI_Comm comms[3] = {MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL};
         const int some = 1 + (int)draw((uint64_t)ranks);

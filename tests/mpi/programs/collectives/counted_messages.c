@@ -29,7 +29,7 @@ static const char* const names[] = {"broadcast",  "reduce",     "scatter",      
                                     "all-gather", "all-reduce", "reduce-scatter", "all-to-all"};
 enum { operation_count = 8, most = 2000 };
 
-static void call(int operation, int bytes, int root, const char* in, char* out, MPI_Comm comm) {
+static void call_collective(int operation, int bytes, int root, const char* in, char* out, MPI_Comm comm) {
 #define VECTOR in, out, bytes, MPI_BYTE, MPI_BXOR
 #define BLOCKS in, bytes, MPI_BYTE, out, bytes, MPI_BYTE
     switch (operation) {
@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
             if (strncmp(schedule, argv[s], strlen(argv[s])) != 0) continue;  // does not apply
             long all[2];
             counted[0] = counted[1] = 0;
-            call(operation, bytes, root, in, out, comm);
+            call_collective(operation, bytes, root, in, out, comm);
             const long own[2] = {counted[0], counted[1]};
             MPI_Reduce(own, all, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
             if (rank == 0)

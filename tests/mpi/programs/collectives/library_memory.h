@@ -22,7 +22,7 @@ static struct {
 } spans[most_spans];
 static int span_count;
 
-static int note_spans(struct dl_phdr_info* object, size_t size, void* unused) {
+static int record_library_span(struct dl_phdr_info* object, size_t size, void* unused) {
     (void)size, (void)unused;
     for (int l = 0; l < library_count; ++l) {
         if (strstr(object->dlpi_name, libraries[l]) == NULL) continue;
@@ -37,9 +37,9 @@ static int note_spans(struct dl_phdr_info* object, size_t size, void* unused) {
 }
 
 /// Enables the checks; earlier allocations always succeed.
-static void watch_libraries(void) { dl_iterate_phdr(note_spans, NULL); }
+static void record_library_spans(void) { dl_iterate_phdr(record_library_span, NULL); }
 
-static bool may(const void* caller) {
+static bool can_allocate(const void* caller) {
     for (int i = 0; i < span_count; ++i)
         if ((uintptr_t)caller >= spans[i].begin && (uintptr_t)caller < spans[i].end) return may_allocate();
     return true;
@@ -49,14 +49,14 @@ void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
 void* __libc_realloc(void*, size_t);
 
-void* malloc(size_t size) { return may(__builtin_return_address(0)) ? __libc_malloc(size) : NULL; }
+void* malloc(size_t size) { return can_allocate(__builtin_return_address(0)) ? __libc_malloc(size) : NULL; }
 
 void* calloc(size_t number, size_t size) {
-    return may(__builtin_return_address(0)) ? __libc_calloc(number, size) : NULL;
+    return can_allocate(__builtin_return_address(0)) ? __libc_calloc(number, size) : NULL;
 }
 
 void* realloc(void* memory, size_t size) {
-    return may(__builtin_return_address(0)) ? __libc_realloc(memory, size) : NULL;
+    return can_allocate(__builtin_return_address(0)) ? __libc_realloc(memory, size) : NULL;
 }
 
 #endif

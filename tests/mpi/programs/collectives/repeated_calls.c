@@ -48,7 +48,7 @@ static void compose(void* left, void* right, int* count, MPI_Datatype* type) {
     }
 }
 
-static void add(void* left, void* right, int* count, MPI_Datatype* type) {
+static void add_elementwise(void* left, void* right, int* count, MPI_Datatype* type) {
     int size = 0;
     MPI_Type_size(*type, &size);
     for (int i = 0; i < *count * size / (int)sizeof(unsigned); ++i)
@@ -57,8 +57,8 @@ static void add(void* left, void* right, int* count, MPI_Datatype* type) {
 
 #define CALL(topoloom, mpi, ...) return ours ? topoloom(__VA_ARGS__) : mpi(__VA_ARGS__)
 
-static int make_call(const struct call* call, bool ours, MPI_Datatype type, MPI_Op op, unsigned* in,
-                     unsigned* out, MPI_Comm comm) {
+static int call_collective(const struct call* call, bool ours, MPI_Datatype type, MPI_Op op, unsigned* in,
+                           unsigned* out, MPI_Comm comm) {
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
     const int count = call->count, root = call->root;
@@ -104,15 +104,15 @@ static bool is_right(const struct call* call, unsigned seed, MPI_Comm comm) {
         MPI_Type_contiguous(call->width, MPI_INT, &type);
         MPI_Type_commit(&type);
     }
-    if (call->width > 1) MPI_Op_create(call->commutes ? add : compose, call->commutes, &op);
+    if (call->width > 1) MPI_Op_create(call->commutes ? add_elementwise : compose, call->commutes, &op);
     unsigned in[buffer_length], ours[buffer_length], theirs[buffer_length];
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
     fill(in, seed + (unsigned)rank);
     fill(ours, ~seed - (unsigned)rank);
     memcpy(theirs, ours, sizeof ours);
-    bool right = make_call(call, true, type, op, in, ours, comm) == MPI_SUCCESS &&
-                 make_call(call, false, type, op, in, theirs, comm) == MPI_SUCCESS;
+    bool right = call_collective(call, true, type, op, in, ours, comm) == MPI_SUCCESS &&
+                 call_collective(call, false, type, op, in, theirs, comm) == MPI_SUCCESS;
     const bool is_undefined = call->operation == exscan && rank == 0;
     right = right && (is_undefined || memcmp(ours, theirs, sizeof ours) == 0);
     if (call->width > 2) MPI_Type_free(&type);

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
     MPI_Comm_dup(MPI_COMM_WORLD, &first);
     topoloom_barrier(first);  // allocates the per-process state
     MPI_Comm_free(&first);
-    watch_libraries();
+    record_library_spans();
     long failures = 0, given_up = 0, disagreements = 0;
     int is_short = 1;
     for (long succeed = argc > 1 ? atol(argv[1]) : 0; is_short; succeed += 1 + succeed / 16) {

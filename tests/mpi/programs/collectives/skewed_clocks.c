@@ -16,14 +16,14 @@
 static int rank;
 static double drift;
 
-static double true_time(void) {
+static double read_true_time(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 // Replaces the library's clock.
-double PMPI_Wtime(void) { return 3600.0 * rank + (1 + drift * rank) * true_time(); }
+double PMPI_Wtime(void) { return 3600.0 * rank + (1 + drift * rank) * read_true_time(); }
 
 #ifdef SIMULATED
 // Hides MPI_WTIME_IS_GLOBAL, which is true in SimGrid.
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
         sync_clocks(&clock, MPI_COMM_WORLD, 0);
         if (drift > 0) sleep(1);
     }
-    const double now = true_time(), own = PMPI_Wtime(), common = to_common_time(&clock, own);
+    const double now = read_true_time(), own = PMPI_Wtime(), common = to_common_time(&clock, own);
     double errors[] = {fabs(common - now), fabs(to_local_time(&clock, common) - own)}, largest[2];
     MPI_Reduce(errors, largest, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0) printf("%g %g\n", largest[0], largest[1]);

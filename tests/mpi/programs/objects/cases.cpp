@@ -78,7 +78,7 @@ struct Part : topoloom::Object<Part> {
     topoloom::Section<Part> section;
 };
 
-std::int64_t sum_of(topoloom::Objects<Part>& parts, int Part::* member) {
+std::int64_t sum_member(topoloom::Objects<Part>& parts, int Part::* member) {
     std::int64_t own = 0, all = 0;
     parts.for_each_local([&](Part& part) { own += part.*member; });
     MPI_Allreduce(&own, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
@@ -114,8 +114,8 @@ int main(int argc, char** argv) {
         if (is_first) parts.broadcast<&Part::wander>(30);
         for (int i = 0; i < 10; ++i) parts.broadcast<&Part::count>(1);
         scheduler.run();
-        expect(sum_of(parts, &Part::wandered) == 20 * 31, "all wander");
-        expect(sum_of(parts, &Part::counted) == 200 * scheduler.ranks(), "a broadcast reaches all once");
+        expect(sum_member(parts, &Part::wandered) == 20 * 31, "all wander");
+        expect(sum_member(parts, &Part::counted) == 200 * scheduler.ranks(), "a broadcast reaches all once");
         parts.for_each_local([](Part& part) { part.counted = 0; });
 
         std::int64_t sum = 0;
@@ -134,11 +134,11 @@ int main(int argc, char** argv) {
         scheduler.run();
         expect(sum == 4 * (0 + 1 + 2 + 3 + 4) + 50 * (0 + 1 + 2 + 3), "a sum comes to all ranks");
         expect(most == std::vector<double>{3, 0}, "a maximum of vectors");
-        expect(sum_of(parts, &Part::learned) == 20 * 20, "a result goes to all objects");
+        expect(sum_member(parts, &Part::learned) == 20 * 20, "a result goes to all objects");
         parts.for_each_local([](Part& part) { part.learned = 0; });
         if (is_first) parts.broadcast<&Part::agree_with_one>();
         scheduler.run();
-        expect(sum_of(parts, &Part::learned) == 20 * 7, "a result goes to one object");
+        expect(sum_member(parts, &Part::learned) == 20 * 7, "a result goes to one object");
 
         // A moving section that reduces twice.
         if (is_first) {
@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
             parts.multicast<&Part::count, topoloom::Route::direct>(diagonal, 100);
         }
         scheduler.run();
-        expect(sum_of(parts, &Part::counted) == 4 * 111, "a multicast reaches its members by each route");
+        expect(sum_member(parts, &Part::counted) == 4 * 111, "a multicast reaches its members by each route");
         parts.for_each_local([&](Part& part) {
             if (part.section.members.empty()) return;
             if (part.index().x == 2) part.array().multicast<&Part::wander>(part.section, 5);
@@ -168,7 +168,7 @@ int main(int argc, char** argv) {
         parts[{3, 4}].send<&Part::view>(0, std::span<const double>(ones));
         parts[{0, 0}].send<&Part::carry>(some_load);
         scheduler.run();
-        expect(sum_of(parts, &Part::counted) == 1000 + 1001 * scheduler.ranks(), "long messages arrive");
+        expect(sum_member(parts, &Part::counted) == 1000 + 1001 * scheduler.ranks(), "long messages arrive");
         parts.for_each_local([](Part& part) { expect(part.viewed_aligned, "views are aligned"); });
 
         if (is_first) parts.broadcast<&Part::log_to>(logs.handle());
@@ -188,7 +188,7 @@ int main(int argc, char** argv) {
             parts[{phase % 4, phase % 5}].send<&Part::count>(1);
             scheduler.run();
         }
-        expect(sum_of(parts, &Part::counted) == 50 * scheduler.ranks(), "phases follow each other");
+        expect(sum_member(parts, &Part::counted) == 50 * scheduler.ranks(), "phases follow each other");
     }
     int all = 0, rank = 0;
     MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

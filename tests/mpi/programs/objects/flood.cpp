@@ -46,7 +46,7 @@ struct Sink : topoloom::Object<Sink> {
     std::uint64_t sum = 0;
 };
 
-std::int64_t over_all(std::int64_t own, MPI_Op how) {
+std::int64_t reduce_over_ranks(std::int64_t own, MPI_Op how) {
     MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_INT64_T, how, MPI_COMM_WORLD);
     return own;
 }
@@ -84,11 +84,11 @@ int main(int argc, char** argv) {
             count += sink.count;
             sum += static_cast<std::int64_t>(sink.sum);
         });
-        count = over_all(count, MPI_SUM);
-        sum = over_all(sum, MPI_SUM);
-        if (!from_main && !in_circle) expected = over_all(expected, MPI_SUM);
+        count = reduce_over_ranks(count, MPI_SUM);
+        sum = reduce_over_ranks(sum, MPI_SUM);
+        if (!from_main && !in_circle) expected = reduce_over_ranks(expected, MPI_SUM);
         is_right = count == expected && sum == expected * static_cast<std::int64_t>(length);
-        const std::int64_t held = over_all(scheduler.peak_message_bytes(), MPI_MAX);
+        const std::int64_t held = reduce_over_ranks(scheduler.peak_message_bytes(), MPI_MAX);
         if (rank == 0)
             std::printf("%s: %lld messages, %lld bytes held\n", is_right ? "right" : "WRONG",
                         static_cast<long long>(count), static_cast<long long>(held));

@@ -84,12 +84,13 @@ struct Cell : topoloom::Object<Cell> {
     }
 };
 
-std::int64_t over_all(std::int64_t own) {
+std::int64_t sum_over_ranks(std::int64_t own) {
     MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     return own;
 }
 
-bool compare(const std::string& strategy, std::int64_t objects, std::uint64_t phases, std::uint64_t seed) {
+bool compare_strategies(const std::string& strategy, std::int64_t objects, std::uint64_t phases,
+                        std::uint64_t seed) {
     topoloom::Scheduler scheduler(MPI_COMM_WORLD);
     topoloom::Objects<Cell> cells(scheduler, {objects}, [](topoloom::Index) { return Cell(); });
     topoloom::ManyToManyOptions options{.alpha = 1e-5, .beta = 1e-9};
@@ -113,15 +114,15 @@ bool compare(const std::string& strategy, std::int64_t objects, std::uint64_t ph
         if (cell.counts[0] != cell.counts[1] || cell.sums[0] != cell.sums[1]) ++wrong;
         messages += cell.counts[0];
     });
-    wrong = over_all(wrong);
-    messages = over_all(messages);
+    wrong = sum_over_ranks(wrong);
+    messages = sum_over_ranks(messages);
     const bool is_right = wrong == 0 && messages > 0;
     if (scheduler.rank() == 0)
         std::printf("%s: %lld messages\n", is_right ? "right" : "WRONG", static_cast<long long>(messages));
     return is_right;
 }
 
-bool switches(int argc, char** argv) {
+bool count_strategy_switches(int argc, char** argv) {
     topoloom::Scheduler scheduler(MPI_COMM_WORLD);
     topoloom::Objects<Cell> cells(scheduler, {scheduler.ranks()}, [](topoloom::Index) { return Cell(); });
     topoloom::ManyToManyOptions options;
@@ -145,7 +146,7 @@ bool switches(int argc, char** argv) {
     std::int64_t wrong = 0;
     cells.for_each_local([&](const Cell& cell) { wrong += cell.counts[0] != expected ? 1 : 0; });
     if (scheduler.rank() == 0) std::fputs(lines.c_str(), stdout);
-    return over_all(wrong) == 0;
+    return sum_over_ranks(wrong) == 0;
 }
 
 }  // namespace
@@ -153,10 +154,11 @@ bool switches(int argc, char** argv) {
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     const std::string which = argc > 1 ? argv[1] : "";
-    const bool is_right = which == "switch" ? switches(argc, argv)
-                                            : argc > 4 && compare(which, std::atol(argv[2]),
-                                                                  std::strtoull(argv[3], nullptr, 10),
-                                                                  std::strtoull(argv[4], nullptr, 10));
+    const bool is_right =
+        which == "switch"
+            ? count_strategy_switches(argc, argv)
+            : argc > 4 && compare_strategies(which, std::atol(argv[2]), std::strtoull(argv[3], nullptr, 10),
+                                             std::strtoull(argv[4], nullptr, 10));
     MPI_Finalize();
     return is_right ? 0 : 1;
 }

@@ -31,7 +31,7 @@ struct Plain : topoloom::Object<Plain> {
     int calls = 0;
 };
 
-void make(std::string_view which, topoloom::Scheduler& scheduler, topoloom::Objects<Plain>& cells) {
+void make_mistake(std::string_view which, topoloom::Scheduler& scheduler, topoloom::Objects<Plain>& cells) {
     const auto on_sum = scheduler.callback<std::vector<int>>([](const std::vector<int>&) {});
     const bool is_first = scheduler.rank() == 0;
     if (which == "index") cells[{1, 9}].send<&Plain::fail>(0);
@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
         for (bool is_first = true, goes_on = true; goes_on; is_first = false) {
             try {
                 if (is_first)
-                    make(which, scheduler, cells);
+                    make_mistake(which, scheduler, cells);
                 else
                     scheduler.run();  // complete the phase, because other ranks may wait
                 goes_on = false;

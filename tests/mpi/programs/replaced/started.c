@@ -66,7 +66,7 @@ static struct random_call draw_call(void) {
 }
 
 /// Starts a nonblocking call if a request is passed; else calls MPI's blocking function.
-static int perform(const struct random_call* c, int* out, MPI_Comm comm, MPI_Request* request) {
+static int start_collective(const struct random_call* c, int* out, MPI_Comm comm, MPI_Request* request) {
 #define EITHER(name, iname, ...) \
     return request == NULL ? PMPI_##name(__VA_ARGS__, comm) : MPI_##iname(__VA_ARGS__, comm, request)
     switch (c->operation) {
@@ -109,7 +109,7 @@ static int perform(const struct random_call* c, int* out, MPI_Comm comm, MPI_Req
 }
 
 /// Waits with a different MPI function on each rank.
-static void wait_for(int count, MPI_Request requests[], int way) {
+static void complete_requests(int count, MPI_Request requests[], int way) {
     int flag = 0, index = 0;
     if (way == 0) MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
     if (way == 1)
@@ -124,7 +124,7 @@ static void wait_for(int count, MPI_Request requests[], int way) {
     }
 }
 
-static int check_random(int calls) {
+static int check_random_calls(int calls) {
     int wrong = 0;
     for (int made = 0; made < calls;) {
         const int count = 1 + (int)draw(most_under_way);
@@ -132,13 +132,13 @@ static int check_random(int calls) {
         MPI_Request requests[most_under_way];
         for (int i = 0; i < count; ++i, ++made) {
             under_way[i] = draw_call();
-            perform(&under_way[i], under_way[i].ours, MPI_COMM_WORLD, &requests[i]);
+            start_collective(&under_way[i], under_way[i].ours, MPI_COMM_WORLD, &requests[i]);
         }
         if (draw(2)) MPI_Barrier(MPI_COMM_WORLD);
-        wait_for(count, requests, (int)((draw(5) + (uint64_t)rank) % 5));
+        complete_requests(count, requests, (int)((draw(5) + (uint64_t)rank) % 5));
         for (int i = 0; i < count; ++i) {
             struct random_call* one = &under_way[i];
-            perform(one, one->theirs, MPI_COMM_WORLD, NULL);
+            start_collective(one, one->theirs, MPI_COMM_WORLD, NULL);
             wrong += memcmp(one->ours, one->theirs, one->room * sizeof(int)) != 0;
             if (one->type != MPI_INT) MPI_Type_free(&one->type);
             free(one->in), free(one->ours), free(one->theirs), free(one->counts), free(one->places);
@@ -151,7 +151,7 @@ static int check_random(int calls) {
 
 /// Rank 0 receives in MPI what the others send once they have the sum, so that it ends only if what rank 0 has
 /// started goes on there.
-static int unseen(int calls, int count) {
+static int wait_without_tests(int calls, int count) {
     int wrong = 0;
     int *in = malloc((size_t)count * sizeof *in), *out = malloc((size_t)count * sizeof *out);
     for (int call = 0; call < calls; ++call) {
@@ -170,7 +170,7 @@ static int unseen(int calls, int count) {
 }
 
 /// Frees the handles that MPI allows to be freed during a call.
-static int freed(void) {
+static int free_during_calls(void) {
     int wrong = 0;
     for (int call = 0; call < 50; ++call) {
         MPI_Comm comm;
@@ -192,7 +192,7 @@ static int freed(void) {
 }
 
 /// Makes only non-blocking calls: none may wait for other ranks to set the communicator up.
-static int alone(void) {
+static int call_on_one_rank(void) {
     int wrong = 0, sum = -1;
     MPI_Comm comm;
     MPI_Request request;
@@ -236,10 +236,10 @@ int main(int argc, char** argv) {
         wrong = 0;
         for (int i = 3; i < argc; ++i) wrong = 64 * wrong + error_class_of(argv[i]);
     }
-    if (strcmp(what, "random") == 0) wrong = check_random(atoi(argv[3]));
-    if (strcmp(what, "unseen") == 0) wrong = unseen(atoi(argv[3]), atoi(argv[4]));
-    if (strcmp(what, "freed") == 0) wrong = freed();
-    if (strcmp(what, "alone") == 0) wrong = alone();
+    if (strcmp(what, "random") == 0) wrong = check_random_calls(atoi(argv[3]));
+    if (strcmp(what, "unseen") == 0) wrong = wait_without_tests(atoi(argv[3]), atoi(argv[4]));
+    if (strcmp(what, "freed") == 0) wrong = free_during_calls();
+    if (strcmp(what, "alone") == 0) wrong = call_on_one_rank();
     const int for_them = sent - before;
     PMPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     PMPI_Reduce(&for_them, &messages, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);

@@ -15,7 +15,7 @@ static pthread_t own;
 static volatile int handled, foreign;
 
 /// Waits for requests, some of them null.
-static int nulls(void) {
+static int pass_null_arguments(void) {
     int wrong = 0;
     for (int call = 0; call < 40; ++call) {
         int in[2] = {rank, call}, out[2] = {-1, -1};
@@ -32,21 +32,21 @@ static int nulls(void) {
     return wrong;
 }
 
-static void handle(MPI_Comm* comm, int* error, ...) {
+static void record_error(MPI_Comm* comm, int* error, ...) {
     (void)comm, (void)error;
     ++handled;
     foreign += !pthread_equal(own, pthread_self());
 }
 
 /// Rank 0 sends more than the other ranks receive; their wait returns the error.
-static int truncated(void) {
+static int truncate_message(void) {
     int wrong = 0, in[8] = {0}, out[8];
     for (int call = 0; call < 2; ++call) {
         MPI_Comm comm;
         MPI_Errhandler handler;
         MPI_Request request;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        MPI_Comm_create_errhandler(handle, &handler);
+        MPI_Comm_create_errhandler(record_error, &handler);
         MPI_Comm_set_errhandler(comm, handler);
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
@@ -70,7 +70,7 @@ static void make_writable(int signal, siginfo_t* info, void* context) {
 }
 
 /// A signal handler makes the buffer writable on the first write, by any thread.
-static int faults(void) {
+static int handle_page_faults(void) {
     int in[4] = {rank, rank, rank, rank};
     MPI_Request request;
     memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -95,7 +95,7 @@ static int copy_attribute(MPI_Datatype type, int key, void* extra, void* value, 
 }
 
 /// Datatypes with an attribute, as libraries use them.
-static int attributes(void) {
+static int free_attribute_during_call(void) {
     MPI_Datatype type;
     MPI_Request request;
     int key, in[4] = {rank}, out[64];
@@ -111,7 +111,7 @@ static int attributes(void) {
 }
 
 /// One rank corrects and repeats a call that returned an error.
-static int again(void) {
+static int restart_in_callback(void) {
     MPI_Datatype type;
     MPI_Request request;
     int in[4] = {rank}, out[64];
@@ -128,7 +128,7 @@ static int again(void) {
 }
 
 /// Uses a Fortran datatype that MPI creates on demand.
-static int of_fortran(void) {
+static int convert_request_handle(void) {
     MPI_Datatype type;
     MPI_Request request;
     float one = 1, sum = 0;
@@ -138,7 +138,7 @@ static int of_fortran(void) {
     return status != MPI_SUCCESS || sum != (float)ranks;
 }
 
-static int leave_together(MPI_Comm comm, int key, void* value, void* extra) {
+static int call_in_delete_callback(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)value, (void)extra;
     int one = 1, all = 0;
     MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -156,17 +156,17 @@ int main(int argc, char** argv) {
     const char* what = argv[1];
     // Called by MPI_Finalize: on some ranks before, on others after the state of the first
     // collective is freed.
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave_together, &key, NULL);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, call_in_delete_callback, &key, NULL);
     if (strcmp(what, "leaving") == 0) wrong = 0;
     if (wrong == 0 && rank == 0) MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     MPI_Barrier(MPI_COMM_WORLD);
     if (wrong == 0 && rank > 0) MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
-    if (strcmp(what, "nulls") == 0) wrong = nulls();
-    if (strcmp(what, "truncated") == 0) wrong = truncated();
-    if (strcmp(what, "faults") == 0) wrong = faults();
-    if (strcmp(what, "attributes") == 0) wrong = attributes();
-    if (strcmp(what, "again") == 0) wrong = again();
-    if (strcmp(what, "fortran") == 0) wrong = of_fortran();
+    if (strcmp(what, "nulls") == 0) wrong = pass_null_arguments();
+    if (strcmp(what, "truncated") == 0) wrong = truncate_message();
+    if (strcmp(what, "faults") == 0) wrong = handle_page_faults();
+    if (strcmp(what, "attributes") == 0) wrong = free_attribute_during_call();
+    if (strcmp(what, "again") == 0) wrong = restart_in_callback();
+    if (strcmp(what, "fortran") == 0) wrong = convert_request_handle();
     PMPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) printf("%d wrong\n", all);
     MPI_Finalize();

@@ -24,7 +24,7 @@ static inline void fail(const char* what) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static inline void check(int status) {
+static inline void check_status(int status) {
     if (status != MPI_SUCCESS) fail("an error was returned");
 }
 
@@ -49,29 +49,29 @@ static inline ledger make_ledger(void) {
 }
 
 static inline void free_ledger(ledger* l) {
-    check(topoloom_stream_free(&l->stream));
+    check_status(topoloom_stream_free(&l->stream));
     free(l->next_in);
     free(l->next_out);
 }
 
-static inline long long sum_of(const item* one) {
+static inline long long compute_checksum(const item* one) {
     return one->number * 7LL + one->source * 13LL + one->passes * 31LL;
 }
 
-static inline void note_push(ledger* l, const item* one) {
+static inline void record_push(ledger* l, const item* one) {
     ++l->pushed;
-    l->sum_pushed += sum_of(one);
+    l->sum_pushed += compute_checksum(one);
 }
 
-static inline item next_item(ledger* l, int target, int passes) {
+static inline item make_next_item(ledger* l, int target, int passes) {
     const item made = {rank, l->next_out[target]++, passes, target, l->phase, 0};
-    note_push(l, &made);
+    record_push(l, &made);
     return made;
 }
 
-static inline void note_item(ledger* l, const item* one) {
+static inline void record_item(ledger* l, const item* one) {
     ++l->taken;
-    l->sum_taken += sum_of(one);
+    l->sum_taken += compute_checksum(one);
     if (one->target != rank) fail("an item came to the wrong rank");
     if (one->phase != l->phase) fail("an item came in another phase");
     if (!one->is_passed && one->number != l->next_in[one->source]++) fail("an item is out of order");

@@ -37,7 +37,7 @@ static void check_mesh(int ranks, int dimensions, const int* extents) {
 }
 
 /// Random extents with room for the ranks.
-static void check_given(int ranks, int dimensions) {
+static void check_chosen_extents(int ranks, int dimensions) {
     int extents[max_axes], held = 1;
     for (int a = 0; a < dimensions; ++a) held *= extents[a] = 1 + rand() % 7;
     if (held >= ranks) check_mesh(ranks, dimensions, extents);
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
                     return 1;
                 }
             }
-            for (int i = 0; i < 10; ++i) check_given(ranks, dimensions);
+            for (int i = 0; i < 10; ++i) check_chosen_extents(ranks, dimensions);
         }
     }
     if (replaced == 0) return 1;

@@ -37,7 +37,7 @@ static int take(void* context, const void* items, int count) {
     return count;
 }
 
-static int answer(void* context, const void* items, int count) {
+static int handle_and_answer(void* context, const void* items, int count) {
     (void)context;
     for (int i = 0; i < count; ++i) {
         const message* one = (const message*)items + i;
@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
     next = calloc((size_t)ranks, sizeof *next);
     topoloom_stream_create(MPI_COMM_WORLD, sizeof(message),
                            is_pulled     ? NULL
-                           : is_answered ? answer
+                           : is_answered ? handle_and_answer
                                          : take,
                            NULL, &options, &requests);
     if (is_answered) topoloom_stream_create(MPI_COMM_WORLD, sizeof(message), take, NULL, &options, &answers);
